@@ -19,8 +19,7 @@ func (m *Machine) woken(x *event.External) {
 	case err != nil:
 		m.warn("", "a message to the loop cannot be read: "+err.Error())
 	case w.Kind == event.WakeControl:
-		m.revive(&w.Control)
-		m.control = w.Control
+		m.hear(w.Control)
 		m.obey()
 		m.refresh()
 		m.look()
@@ -40,6 +39,18 @@ func (m *Machine) woken(x *event.External) {
 		m.stale()
 		m.look()
 	}
+}
+
+// hear takes how the loop is to behave.
+func (m *Machine) hear(c event.LoopControl) {
+	m.clock(c.At)
+	for agent, until := range c.Paused { // any order: each for itself
+		if until != event.Forever {
+			c.Paused[agent] = until.Add(m.behind)
+		}
+	}
+	m.revive(&c)
+	m.control = c
 }
 
 // revive lets agents take items again that a fatal failure has stopped, when people end a pause: no agent is paused that was not before.
@@ -141,7 +152,7 @@ func (m *Machine) settle() {
 	} else {
 		m.set(&m.wake, 0, event.TimerIdle)
 	}
-	if m.beat.number != 0 && !slices.ContainsFunc(m.work, (*work).holds) {
+	if m.beat.number != 0 && !slices.ContainsFunc(m.work, (*work).beats) {
 		m.set(&m.beat, 0, event.TimerHeartbeat)
 	}
 }

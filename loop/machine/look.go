@@ -1,7 +1,9 @@
 package machine
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -216,7 +218,8 @@ func readItems(f *event.AttemptFinished, source string) (out []event.Item, stand
 	return out, stands, nil
 }
 
-// setStands bars the items that others have or that were given up, and no other items of a queue of the store.
+// setStands bars the items that others have or that were given up, and no other items of a queue of the store. What becomes of an item that
+// this loop has is known when the work on it ends.
 func (m *Machine) setStands(s *source, stands map[string]event.Claim) {
 	if s.Kind != ir.SourceDispatch {
 		return
@@ -224,6 +227,9 @@ func (m *Machine) setStands(s *source, stands map[string]event.Claim) {
 	for i := range s.items {
 		it := &s.items[i]
 		k := s.itemKey(it.ID)
+		if slices.ContainsFunc(m.work, func(w *work) bool { return w.key == k }) {
+			continue
+		}
 		delete(m.barred, k)
 		switch c := stands[it.ID]; c.State {
 		case event.ClaimHeld:
@@ -285,7 +291,11 @@ func mark(i *event.Item) string {
 	if i.Version != "" {
 		return i.Version
 	}
-	return key(string(value.Append(nil, i.Object())))
+	text, err := json.Marshal(i)
+	if err != nil {
+		return key(err.Error())
+	}
+	return key(string(text))
 }
 
 // board makes the board of one source, for all agents.
@@ -303,7 +313,7 @@ func (m *Machine) board(s *source) *loop.Board {
 		it.Item = s.items[i]
 		if w := taken[k]; w != nil {
 			it.Taken = w.words()
-		} else if bar, is := m.barred[k]; is {
+		} else if bar, is := m.barred[k]; is && !it.Closed { // else the bar is kept: a list can say now this and now that
 			switch {
 			case bar.mark == s.marks[it.ID] && (bar.until == 0 || bar.until > m.now):
 				it.Barred = bar.why

@@ -39,6 +39,8 @@ type Machine struct {
 	noted    []event.Event
 	now      event.Time
 	started  event.Time
+	behind   time.Duration // how far the clock is behind now, as far as the store has said: it was set back
+	moved    bool          // now is later than it was at the event before, and so what the clock shows
 	out      *event.Reaction
 
 	lease, heartbeat, idle, idleMax time.Duration
@@ -163,6 +165,9 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 
 // take does the work of one event.
 func (m *Machine) take(ev *event.Event) {
+	if m.moved = ev.At > m.now; m.moved {
+		m.behind = 0
+	}
 	m.now = ev.At
 	if m.over {
 		return // the journal records late events, which change nothing
@@ -262,7 +267,7 @@ func (m *Machine) answered(f *event.AttemptFinished) {
 	case askControl:
 		c, err := event.LoopControlOf(f.Output)
 		if f.Outcome == event.OK && err == nil {
-			m.control = c
+			m.hear(c)
 		}
 		if m.heard = true; f.Outcome != event.OK || err != nil {
 			m.warn("control", "the store does not say how the loop is to behave: "+why(f, err))
@@ -355,8 +360,14 @@ func (m *Machine) fired(number uint64) {
 	m.look()
 }
 
-// driverChanged repeats what was not answered, under the same tickets. A claim whose lease has run out meanwhile is renewed before its run
-// goes on.
+// clock takes what the clock of the store showed. Times of the store go by it, and not by now, which never goes back.
+func (m *Machine) clock(at event.Time) {
+	if at != 0 && !m.moved {
+		m.behind = max(0, m.now.Sub(at))
+	}
+}
+
+// driverChanged repeats what was not answered, under the same tickets. A claim is renewed before its run goes on: it may be another's meanwhile.
 func (m *Machine) driverChanged() {
 	for _, ticket := range slices.Sorted(maps.Keys(m.asks)) {
 		m.do(event.Command{Start: m.asks[ticket].request})
@@ -364,7 +375,7 @@ func (m *Machine) driverChanged() {
 	for _, w := range m.work {
 		switch {
 		case w.stage != working:
-		case w.parked || w.lost || w.until > m.now:
+		case w.parked || w.lost:
 			m.do(event.Command{StartChild: w.child})
 			w.recancel(m)
 		default:

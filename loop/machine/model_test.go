@@ -1,10 +1,12 @@
 package machine_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -20,28 +22,67 @@ import (
 )
 
 var (
-	seeds = flag.Int("loop.seeds", 3, "how many random months of loops")
-	from  = flag.Uint64("loop.from", 1, "the first seed")
+	seeds   = flag.Int("loop.seeds", 3, "how many random months of loops")
+	from    = flag.Uint64("loop.from", 1, "the first seed")
+	verbose = flag.Bool("loop.log", false, "print what happens in the months")
 )
 
-// month is a month of two loops that share agents' work: a queue of the store, and a list elsewhere that fails, changes and lies. Drivers
-// die, the process dies, people pause.
-type month struct {
+const (
+	day   = 24 * time.Hour
+	busy  = 20 * day // of a month; in the ten days after them nothing goes wrong
+	month = 30 * day
+	// maxJournal is far above what a month of this size needs in a loop.
+	maxJournal = 10_000
+)
+
+// workplace is a store with two loops in a random month: a queue of the store, a list elsewhere and a roadmap that fail, change and lie.
+// Drivers and processes die, people pause, stop and answer, and the clock jumps.
+type workplace struct {
 	*office
-	seed   uint64
-	r      *rand.Rand
-	loops  []string                // the runs of the loops
-	live   map[string]string       // by item: the run that has a live attempt
-	who    map[string]string       // by run of an item: the item
-	began  map[string][]event.Time // by loop
-	items  []*far                  // elsewhere
-	honest event.Time              // from then on the list says what is
-	done   map[string]int          // succeeded runs by item
-	ended  map[string]bool         // runs that were counted
-	bad    string
+	seed    uint64
+	r       *rand.Rand
+	start   event.Time
+	skew    time.Duration // of the clock so far
+	loops   []*hall
+	live    map[string]string // by item: the run that has a live attempt
+	who     map[string]string // by run of an item: the item
+	seen    map[string]uint64 // by run: the last event that was looked at
+	lists   map[string][]*far // by source
+	done    map[string]int    // succeeded runs by item
+	upset   int               // how often something happened from outside that may delay work
+	deaths  int               // of drivers and processes
+	kinds   map[string]int    // what happened, for the test of the test
+	bad     string
+	tickets map[string]bool
+	asks    map[string]bool // runs that may ask somebody
 }
 
-// far is an item of the list elsewhere.
+// hall is one of the loops.
+type hall struct {
+	name    string
+	spec    *ir.Loop
+	run     string // the newest
+	ended   bool
+	carry   any
+	lease   time.Duration
+	idle    time.Duration
+	perHour int
+	inARow  int
+	cost    float64
+	begun   []event.Time
+	spent   []float64 // beside paid
+	paid    []event.Time
+	failed  int             // items in a row
+	closed  bool            // too many have failed
+	halt    event.Time      // real time since when nothing may begin; 0: it may
+	stopped map[string]bool // agents after a fatal failure
+	pauses  map[string]pause
+}
+
+// pause is in force from a moment of real time, and until one of the clock.
+type pause struct{ from, until event.Time }
+
+// far is an item of a list elsewhere.
 type far struct {
 	event.Item
 	closed   bool
@@ -49,49 +90,84 @@ type far struct {
 	token    uint64 // under which it was reported
 }
 
-func (m *month) fail(format string, args ...any) {
+func (m *workplace) fail(format string, args ...any) {
 	if m.bad == "" {
 		m.bad = fmt.Sprintf(format, args...)
 	}
 }
 
+// real is the time without the jumps of the clock.
+func (m *workplace) real() event.Time { return m.store.Now().Add(-m.skew) }
+
+func (m *workplace) quiet() bool { return m.real().Sub(m.start) >= busy }
+
+func (m *workplace) log(format string, args ...any) {
+	if *verbose {
+		fmt.Fprintf(os.Stderr, "%s (%s) %s\n", m.real().Sub(m.start), m.store.Now(), fmt.Sprintf(format, args...))
+	}
+}
+
 // Attempt implements sim.World.
-func (m *month) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinished, time.Duration) {
+func (m *workplace) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinished, time.Duration) {
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK}
-	took := time.Duration(r.Int64N(int64(20 * time.Minute)))
-	if a.Source != nil {
-		took = time.Duration(r.Int64N(int64(5 * time.Second)))
+	switch {
+	case a.Source != nil:
 		m.source(a.Source, &f, r)
-		return f, took
+		return f, time.Duration(r.Int64N(int64(5 * time.Second)))
+	case a.Agent == nil:
+		m.kinds["message"]++
+		return f, time.Second
+	}
+	took := time.Duration(r.Int64N(int64(5 * time.Minute)))
+	if r.IntN(12) == 0 {
+		took *= 20
 	}
 	item := a.Agent.Task
 	if run, live := m.live[item]; live && run != a.Run {
 		m.fail("item %s is done by run %s and by run %s at once", item, run, a.Run)
 	}
 	m.live[item], m.who[a.Run] = a.Run, item
-	if r.IntN(12) == 0 {
+	f.Usage = &event.Usage{Attempts: 1, CostUSD: float64(r.IntN(4))}
+	if fate := r.IntN(60); fate < 6 {
 		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, Message: "no"}
+		if fate == 0 {
+			f.Error.Kind = event.Fatal
+		}
 	}
+	if strings.HasPrefix(a.Node, "all/work") {
+		m.asks[a.Run] = true
+	}
+	m.log("attempt of %s in run %s takes %s: %s", item, a.Run, took, f.Outcome)
 	return f, took
 }
 
-// source answers for the list elsewhere.
-func (m *month) source(q *event.SourceRequest, f *event.AttemptFinished, r *rand.Rand) {
+// source answers for a list elsewhere.
+func (m *workplace) source(q *event.SourceRequest, f *event.AttemptFinished, r *rand.Rand) {
+	lies := func(one int) bool { return !m.quiet() && r.IntN(one) == 0 }
 	if r.IntN(15) == 0 {
 		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Transient, Reason: event.ReasonHTTP, Message: "no answer"}
 		return
 	}
+	list := m.lists[q.Source]
 	if q.Verb == event.SourceList {
 		items := []any{}
-		for _, i := range m.items {
-			if !i.closed || m.store.Now() < m.honest && r.IntN(4) == 0 { // sometimes it lies, and lists what is closed as open
-				items = append(items, i.Object())
+		for _, i := range list {
+			if q.Source == "roadmap" && !i.closed && !m.tickets[i.ID] {
+				m.tickets[i.ID] = true
+				m.ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueTicket, Item: &event.Item{ID: "rm-" + i.ID, Title: "t"}}})
 			}
+			shown := i.Item
+			if shown.Closed = i.closed; lies(6) { // what is closed is listed as open, and what is open not at all
+				if shown.Closed = false; !i.closed {
+					continue
+				}
+			}
+			items = append(items, shown.Object())
 		}
 		f.Output = map[string]any{"items": items}
 		return
 	}
-	for _, i := range m.items {
+	for _, i := range list {
 		if i.ID != q.Item.ID {
 			continue
 		}
@@ -100,44 +176,107 @@ func (m *month) source(q *event.SourceRequest, f *event.AttemptFinished, r *rand
 				f.Output = map[string]any{"ok": true, "closed": true}
 				return
 			}
-			if i.closed {
-				m.fail("item %s was reported as closed though it was", i.ID)
+			if i.closed && i.reported > 0 {
+				m.fail("item %s was reported as closed under token %d, and before under token %d", i.ID, q.Token, i.token)
 			}
 			i.closed, i.token = true, q.Token
 			i.reported++
+			if q.Source == "roadmap" {
+				m.ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchClose, Queue: event.QueueTicket, ID: "rm-" + i.ID}})
+			}
 		}
-		f.Output = map[string]any{"ok": true, "closed": i.closed && q.Verb != event.SourceReport}
+		closed := i.closed
+		if q.Verb != event.SourceReport && q.Token != 0 && m.done[i.ID] == 0 && lies(10) {
+			m.kinds["lie"]++
+			closed = true
+		}
+		f.Output = map[string]any{"ok": true, "closed": closed && q.Verb != event.SourceReport}
 	}
 }
 
-func (m *month) see(run string, events []event.Event, r *event.Reaction, replayed bool) {
-	m.watch(run, events, r, replayed)
-	if slices.Contains(m.loops, run) {
-		if debug := os.Getenv("LOOPDBG"); debug != "" && !replayed {
-			for i := range events {
-				if a := events[i].AttemptFinished; a != nil {
-					fmt.Fprintln(os.Stderr, run, events[i].Seq, events[i].At, "answer", a.Node, a.Ticket, a.Outcome, a.Error)
-				} else {
-					fmt.Fprintln(os.Stderr, run, events[i].Seq, events[i].At, events[i].Kind(), events[i].Node())
-				}
-			}
-			for _, c := range r.Commands {
-				if c.Start != nil {
-					fmt.Fprintln(os.Stderr, "   start", c.Start.Node, c.Start.Ticket, c.Start.Kind)
-				}
-			}
-			for _, tr := range r.Transitions {
-				fmt.Fprintln(os.Stderr, "   ", tr.Node, tr.To, tr.Reason)
-			}
-		}
-		for i := range r.Commands {
-			if c := r.Commands[i].StartChild; c != nil && !replayed && c.Cause != nil && m.who[c.Run] == "" {
-				m.who[c.Run] = c.Cause.ID
-				m.began[run] = append(m.began[run], events[len(events)-1].At)
-			}
-		}
+func (m *workplace) see(run string, events []event.Event, r *event.Reaction, _ bool) {
+	last := events[len(events)-1]
+	if last.Seq <= m.seen[run] { // a batch that was durable when the process died is seen in the replay alone
 		return
 	}
+	m.seen[run] = last.Seq
+	at := slices.IndexFunc(m.loops, func(h *hall) bool { return h.run == run })
+	if at < 0 {
+		m.seeItem(run, events, r)
+		return
+	}
+	h := m.loops[at]
+	for i := range events {
+		m.log("loop %s: %s %s", h.name, events[i].Kind(), events[i].Node())
+		if c := events[i].ChildFinished; c != nil {
+			m.seeEnd(h, c, last.At)
+		}
+	}
+	for i := range r.Commands {
+		if c := r.Commands[i].StartChild; c != nil && c.Cause != nil {
+			m.seeBegin(h, c, last.At)
+		}
+		if e := r.Commands[i].End; e != nil {
+			m.log("loop %s ends: %s", h.name, e.Status)
+			h.ended, h.carry = true, e.Outputs["parked"]
+		}
+	}
+	for _, tr := range r.Transitions {
+		m.log("loop %s: %s %s %s", h.name, tr.Node, tr.To, tr.Reason)
+		if agent, found := strings.CutPrefix(tr.Reason, "agent "); found && tr.Note == event.Warned {
+			agent, _, _ = strings.Cut(agent, " ")
+			h.stopped[agent] = true
+			m.kinds["fatal"]++
+		}
+	}
+}
+
+// seeBegin looks at the beginning of an item's run: whether a limit, a pause or a stop forbids it.
+func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
+	item := c.Cause.ID
+	if m.who[c.Run] != "" {
+		return // another driver goes on with it
+	}
+	m.who[c.Run] = item
+	m.upset++
+	agent, _ := c.Inputs["worker"].(string)
+	if agent == "" {
+		m.kinds["improvement"]++
+	}
+	switch n := len(h.begun) - h.perHour; {
+	case h.perHour > 0 && n >= 0 && now.Sub(h.begun[n]) < time.Hour:
+		m.fail("loop %s began %d items within an hour", h.name, h.perHour+1)
+	case h.closed:
+		m.fail("loop %s began item %s after %d failures in a row", h.name, item, h.failed)
+	case h.halt != 0 && m.real().Sub(h.halt) > 5*time.Second:
+		m.fail("loop %s began item %s after it was stopped", h.name, item)
+	case h.stopped[agent]:
+		m.fail("loop %s gave item %s to %s after a fatal failure", h.name, item, agent)
+	}
+	for _, who := range []string{"", agent} {
+		p := h.pauses[who]
+		if p.until > m.store.Now() && m.real().Sub(p.from) > 5*time.Second {
+			m.fail("loop %s began item %s though %q was paused until %s", h.name, item, who, p.until)
+		}
+	}
+	spent := 0.0
+	for i := len(h.paid) - 1; i >= 0 && now.Sub(h.paid[i]) < day; i-- {
+		spent += h.spent[i]
+	}
+	if h.cost > 0 && spent >= h.cost && len(h.paid) > 0 && now.Sub(h.paid[len(h.paid)-1]) > 5*time.Second {
+		m.fail("loop %s began item %s when a day had cost %v dollars", h.name, item, spent)
+	}
+	h.begun = append(h.begun, now)
+}
+
+// seeEnd looks at the end of an item's run.
+func (m *workplace) seeEnd(h *hall, c *event.ChildFinished, now event.Time) {
+	if c.Usage != nil && c.Usage.CostUSD > 0 {
+		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, now)
+	}
+}
+
+func (m *workplace) seeItem(run string, events []event.Event, r *event.Reaction) {
 	item := m.who[run]
 	for i := range events {
 		if (events[i].AttemptFinished != nil || events[i].DriverChanged != nil) && m.live[item] == run {
@@ -145,166 +284,462 @@ func (m *month) see(run string, events []event.Event, r *event.Reaction, replaye
 		}
 	}
 	for i := range r.Commands {
-		if e := r.Commands[i].End; e != nil && e.Status == event.Succeeded && !m.ended[run] { // a batch that was durable when the process died is seen in the replay alone
-			m.ended[run] = true
-			m.done[item]++
+		if e := r.Commands[i].End; e != nil {
+			m.log("run %s of item %s ends: %s", run, item, e.Status)
+			delete(m.live, item)
+			if e.Status == event.Succeeded {
+				m.done[item]++
+			}
 		}
 	}
 }
 
 // dropLive forgets the attempts of drivers that have died: they are dead with them.
-func (m *month) dropLive() { clear(m.live) }
+func (m *workplace) dropLive() { clear(m.live) }
 
-func newMonth(t *testing.T, seed uint64) *month {
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+func newWorkplace(t *testing.T, seed uint64) *workplace {
 	r := rand.New(rand.NewPCG(seed, 77))
 	var b strings.Builder
-	b.WriteString("workflow \"do\" {\n  input \"id\" { type = string }\n  input \"worker\" { type = string }\n  step \"work\" {\n    agent = pool.team[input.worker]\n    task = input.id\n    retry { max_attempts = 2 }\n  }\n}\n")
+	b.WriteString(`
+channel "ops" {
+  type = "file"
+  path = "ops.jsonl"
+}
+quota "tracker" {
+  circuit_breaker {
+    failures = 2
+    reset    = "2h"
+  }
+}
+workflow "do" {
+  input "id" { type = string }
+  input "worker" { type = string }
+  step "work" {
+    agent = pool.team[input.worker]
+    task  = input.id
+    retry { max_attempts = 2 }
+  }
+}
+workflow "twice" {
+  input "id" { type = string }
+  input "worker" { type = string }
+  sequence "all" {
+    step "first" {
+      agent = pool.team[input.worker]
+      task  = input.id
+    }
+    step "second" {
+      agent = pool.team[input.worker]
+      task  = input.id
+    }
+  }
+}
+workflow "ask" {
+  input "id" { type = string }
+  input "worker" { type = string }
+  sequence "all" {
+    step "work" {
+      agent = pool.team[input.worker]
+      task  = input.id
+    }
+    step "ok" {
+      approve { prompt = input.id }
+    }
+  }
+}
+workflow "tracked" {
+  input "id" { type = string }
+  input "worker" { type = string }
+  step "work" {
+    agent = pool.team[input.worker]
+    task  = input.id
+    quota = quota.tracker
+  }
+}
+workflow "tidy" {
+  step "s" { value = 1 }
+}
+`)
 	names := []string{}
 	for i := range 2 + r.IntN(3) {
 		name := fmt.Sprintf("a%d", i)
 		names = append(names, "agent."+name)
-		fmt.Fprintf(&b, "agent \"%s\" {\n  type = \"exec\"\n  command = [\"x\"]\n  concurrency = %d\n  capabilities = %s\n}\n", name, 1+r.IntN(2), []string{`["go"]`, `["go", "gpu"]`, `["docs"]`}[r.IntN(3)])
+		fmt.Fprintf(&b, "agent \"%s\" {\n  type = \"exec\"\n  command = [\"x\"]\n  concurrency = %d\n  capabilities = %s\n}\n", name, 1+r.IntN(2), pick(r, `["go"]`, `["go", "gpu"]`, `["docs"]`))
 	}
 	fmt.Fprintf(&b, "pool \"team\" { members = [%s] }\n", strings.Join(names, ", "))
+	m := &workplace{seed: seed, r: r, live: map[string]string{}, who: map[string]string{}, seen: map[string]uint64{}, lists: map[string][]*far{}, done: map[string]int{}, kinds: map[string]int{}, tickets: map[string]bool{}, asks: map[string]bool{}}
 	for _, l := range []string{"one", "two"} {
+		h := &hall{name: l, lease: pick(r, 3*time.Minute, 10*time.Minute, time.Hour), idle: pick(r, 30*time.Second, 5*time.Minute, 20*time.Minute)}
+		m.loops = append(m.loops, h)
+		agents := "pool.team"
+		if r.IntN(4) == 0 {
+			agents = names[r.IntN(len(names))]
+		}
+		fmt.Fprintf(&b, "loop \"%s\" {\n  agents = [%s]\n  lease = \"%s\"\n  heartbeat = \"%s\"\n  idle = \"%s\"\n  idle_max = \"%s\"\n  notify = [channel.ops]\n", l, agents, h.lease, h.lease/pick(r, time.Duration(3), 3, 5), h.idle, pick(r, 3*time.Hour, 12*time.Hour))
 		limits := ""
-		if r.IntN(2) == 0 {
-			limits = fmt.Sprintf("  limits { tasks_per_hour = %d }\n", 1+r.IntN(4))
+		if r.IntN(3) == 0 {
+			h.perHour = 1 + r.IntN(4)
+			limits += fmt.Sprintf("tasks_per_hour = %d\n", h.perHour)
 		}
-		fmt.Fprintf(&b, "loop \"%s\" {\n  agents = [pool.team]\n  lease = \"5m\"\n  idle_max = \"6h\"\n  source \"dispatch\" {}\n  source \"improvement\" {\n    rotate = [workflow.tidy]\n    every = \"48h\"\n  }\n  handle {\n    workflow = workflow.do\n    with = { id = item.id, worker = worker }\n  }\n%s}\n", l, limits)
+		if r.IntN(4) == 0 {
+			h.inARow = 2 + r.IntN(3)
+			limits += fmt.Sprintf("consecutive_failures = %d\n", h.inARow)
+		}
+		if r.IntN(4) == 0 {
+			h.cost = float64(3 + r.IntN(10))
+			limits += fmt.Sprintf("cost_usd_per_day = %v\n", h.cost)
+		}
+		if limits != "" {
+			fmt.Fprintf(&b, "limits {\n%s}\n", limits)
+		}
+		sources := []string{"source \"dispatch\" {}", "source \"backlog\" {\n  from = \"exec\"\n  command = [\"list\"]\n}", "source \"roadmap\" { path = \"ROADMAP.md\" }", fmt.Sprintf("source \"improvement\" {\n  rotate = [workflow.tidy]\n  every = \"%s\"\n}", pick(r, 48*time.Hour, 200*time.Hour))}
+		for i, s := range sources {
+			if l == "one" || r.IntN(4) > 0 || i == len(sources)-1 {
+				b.WriteString(s + "\n")
+			}
+		}
+		b.WriteString("handle {\n  when = \"'ask' in item.labels\"\n  workflow = workflow.ask\n  with = { id = item.id, worker = worker }\n}\n")
+		b.WriteString("handle {\n  when = \"'twice' in item.labels\"\n  workflow = workflow.twice\n  with = { id = item.id, worker = worker }\n}\n")
+		b.WriteString("handle {\n  when = \"'tracked' in item.labels\"\n  workflow = workflow.tracked\n  with = { id = item.id, worker = worker }\n}\n")
+		b.WriteString("handle {\n  when = \"not ('none' in item.labels)\"\n  workflow = workflow.do\n  with = { id = item.id, worker = worker }\n}\n}\n")
 	}
-	b.WriteString("workflow \"tidy\" {\n  step \"s\" { value = 1 }\n}\n")
-	m := &month{office: newOffice(t, b.String()), seed: seed, r: r, live: map[string]string{}, who: map[string]string{}, began: map[string][]event.Time{}, done: map[string]int{}, ended: map[string]bool{}}
-	for i := range m.p.Loops { // the list elsewhere stands between the two
-		s := &m.p.Loops[i].Sources
-		*s = slices.Insert(*s, 1, ir.Source{Name: "list", Kind: ir.SourceExec})
-	}
+	m.office = newOffice(t, b.String())
 	m.store = sim.NewStore(seed)
+	m.start = m.store.Now()
 	m.o.World, m.o.Watch = m, m.see
-	m.o.Faults = sim.Faults{CrashBeforeCommit: 0.0005, CrashAfterCommit: 0.0005, CrashMidway: 0.0005, Twice: 0.02}
+	m.o.Faults = sim.Faults{CrashBeforeCommit: 0.0003, CrashAfterCommit: 0.0003, CrashMidway: 0.0003, Twice: 0.02, Silent: 0.005, Slow: 0.002, MaxCrashes: 3}
 	m.host = sim.New(m.store, m.o)
-	for _, l := range []string{"one", "two"} {
-		definition := m.p.Canonical()
-		h := journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: l}
-		run, err := m.host.Start(context.Background(), engine.Start{Header: h, Definition: definition, First: event.RunStarted{Workflow: l, Loop: &event.LoopStart{}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.loops = append(m.loops, run)
-		m.host.Add(run)
+	for i, h := range m.loops {
+		h.spec = &m.p.Loops[i]
+		m.begin(h)
 	}
 	return m
 }
 
+// begin makes a new run of a loop, as flowrun loop run does.
+func (m *workplace) begin(h *hall) {
+	m.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopResume, Loop: h.name}})
+	definition := m.p.Canonical()
+	header := journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: h.name}
+	run, err := m.host.Start(context.Background(), engine.Start{Header: header, Definition: definition, First: event.RunStarted{Workflow: h.name, Loop: &event.LoopStart{Carry: h.carry}}})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	h.run, h.ended, h.closed, h.failed, h.halt, h.begun = run, false, false, 0, 0, nil
+	h.spent, h.paid = nil, nil
+	h.stopped, h.pauses = map[string]bool{}, map[string]pause{}
+	m.host.Add(run)
+}
+
+func (m *workplace) control(h *hall, r event.LoopRequest) {
+	r.Loop = h.name
+	m.upset++
+	m.log("%s %s %q for %s", r.Operation, h.name, r.Agent, r.For)
+	m.ask(event.StoreRequest{Loop: &r})
+	switch r.Operation {
+	case event.LoopPause:
+		h.pauses[r.Agent] = pause{m.real(), m.store.Now().Add(r.For)}
+	case event.LoopResume:
+		if delete(h.pauses, r.Agent); r.Agent == "" {
+			clear(h.pauses)
+		}
+		clear(h.stopped)
+	case event.LoopStop:
+		h.halt = m.real()
+	case event.LoopListen, event.LoopRead, event.LoopBegin:
+	}
+}
+
+func (m *workplace) item(id string, last int) event.Item {
+	r := m.r
+	it := event.Item{ID: id, Title: "t", Priority: r.IntN(3)}
+	if r.IntN(4) == 0 {
+		it.Capabilities = []string{pick(r, "go", "gpu", "docs", "cook")}
+	}
+	for range r.IntN(3) {
+		it.Needs = append(it.Needs, fmt.Sprintf("%c%d", id[0], r.IntN(last)))
+	}
+	switch r.IntN(12) {
+	case 0, 1:
+		it.Labels = []string{"ask"}
+	case 2:
+		it.Labels = []string{"twice"}
+	case 3, 4:
+		it.Labels = []string{"tracked"}
+	case 5:
+		it.Labels = []string{"none"}
+	}
+	if r.IntN(12) == 0 {
+		it.Assignee = "a1"
+	}
+	return it
+}
+
 // plan draws what happens in the month.
-func (m *month) plan() {
-	start, r := m.store.Now(), m.r
-	m.honest = start.Add(20 * 24 * time.Hour)
-	some := func() time.Duration { return time.Duration(r.Int64N(int64(20 * 24 * time.Hour))) }
+func (m *workplace) plan() {
+	r := m.r
+	some := func() time.Duration { return time.Duration(r.Int64N(int64(busy))) }
 	var moments []sim.Moment
-	at := func(d time.Duration, do func() error) {
-		moments = append(moments, sim.Moment{At: start.Add(d), Do: do})
+	at := func(d time.Duration, do func()) {
+		moments = append(moments, sim.Moment{At: m.start.Add(d), Do: func() error { do(); return nil }})
 	}
-	for i := range 5 + r.IntN(20) {
-		it := event.Item{ID: fmt.Sprintf("d%d", i), Title: "t", Priority: r.IntN(3)}
-		if r.IntN(3) == 0 {
-			it.Capabilities = []string{[]string{"go", "gpu", "docs", "cook"}[r.IntN(4)]}
-		}
-		for range r.IntN(3) {
-			it.Needs = append(it.Needs, fmt.Sprintf("d%d", r.IntN(25)))
-		}
-		at(some(), func() error { m.dispatch(it); return nil })
-	}
-	for i := range r.IntN(12) {
-		it := &far{Item: event.Item{ID: fmt.Sprintf("f%d", i), Title: "t"}}
-		at(some(), func() error { m.items = append(m.items, it); return nil })
-		if r.IntN(4) == 0 {
-			at(some(), func() error { it.closed = true; return nil }) // somebody else did it
+	n := 2 + r.IntN(14)
+	for i := range n {
+		it := m.item(fmt.Sprintf("d%d", i), n+2)
+		when := some()
+		at(when, func() { m.log("dispatch %s", it.ID); m.dispatch(it) })
+		at(when+time.Second, m.probe)
+		if r.IntN(10) == 0 {
+			at(when+time.Duration(r.Int64N(int64(day))), func() {
+				m.log("cancel %s", it.ID)
+				m.ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchCancel, Queue: event.QueueDispatch, ID: it.ID}})
+			})
 		}
 	}
-	for range r.IntN(8) {
-		run, away := m.loops[r.IntN(2)], time.Duration(r.Int64N(int64(20*time.Minute)))
-		at(some(), func() error { m.dropLive(); m.host.Kill(run, away); return nil })
+	for _, s := range []struct{ name, id string }{{"backlog", "f"}, {"roadmap", "r"}} {
+		n := r.IntN(6)
+		for i := range n {
+			it := &far{Item: m.item(fmt.Sprintf("%s%d", s.id, i), n+1)}
+			at(some(), func() { m.lists[s.name] = append(m.lists[s.name], it) })
+			switch r.IntN(8) {
+			case 0: // somebody else does it
+				at(some(), func() { it.closed = true })
+			case 1: // somebody changes it
+				at(some(), func() { it.Title, it.Priority, it.Labels = "other", 5, nil })
+			}
+		}
 	}
-	for range r.IntN(4) {
-		l, d := []string{"one", "two"}[r.IntN(2)], time.Duration(1+r.Int64N(int64(24*time.Hour)))
-		agent := []string{"", "a0", "a1"}[r.IntN(3)]
-		at(some(), func() error {
-			m.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopPause, Loop: l, Agent: agent, For: d}})
-			return nil
+	for range r.IntN(6) {
+		h, away := m.loops[r.IntN(2)], time.Duration(r.Int64N(int64(pick(r, time.Minute, time.Hour))))
+		at(some(), func() {
+			m.deaths++
+			m.upset++
+			m.dropLive()
+			m.log("the driver of %s dies for %s", h.name, away)
+			m.host.Kill(h.run, away)
+			at := m.real().Add(away)
+			m.host.Schedule(sim.Moment{At: at, Do: func() error { m.upset++; return nil }})
 		})
 	}
-	at(30*24*time.Hour, func() error {
-		m.settled()
-		for _, l := range []string{"one", "two"} {
-			m.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: l}})
+	for range r.IntN(5) {
+		h, d, agent := m.loops[r.IntN(2)], time.Duration(1+r.Int64N(int64(day))), pick(r, "", "a0", "a1")
+		when := some()
+		at(when, func() { m.control(h, event.LoopRequest{Operation: event.LoopPause, Agent: agent, For: d}) })
+		if r.IntN(2) == 0 {
+			at(when+time.Duration(r.Int64N(int64(d))), func() { m.control(h, event.LoopRequest{Operation: event.LoopResume, Agent: agent}) })
 		}
-		return nil
+	}
+	for range r.IntN(3) {
+		h := m.loops[r.IntN(2)]
+		at(some(), func() { m.control(h, event.LoopRequest{Operation: event.LoopStop}) })
+	}
+	for range r.IntN(5) {
+		by := time.Duration(float64(time.Minute) * math.Pow(1440, r.Float64()))
+		if r.IntN(2) == 0 {
+			by = -by
+		}
+		at(some(), func() {
+			m.log("the clock jumps by %s", by)
+			m.upset++
+			m.skew += by
+			m.host.Jump(by)
+		})
+	}
+	for range 12 {
+		at(some(), m.probe)
+	}
+	for d := 18 * time.Hour; d < month; d += 18 * time.Hour {
+		at(d, func() { m.answer(); m.restart(); m.redrive() })
+	}
+	at(month, func() {
+		m.settled()
+		for _, h := range m.loops {
+			m.control(h, event.LoopRequest{Operation: event.LoopStop})
+		}
 	})
-	slices.SortStableFunc(moments, func(a, b sim.Moment) int { return int(min(1, max(-1, a.At.Sub(b.At)))) })
+	slices.SortStableFunc(moments, func(a, b sim.Moment) int { return cmp.Compare(a.At, b.At) })
 	for _, x := range moments {
 		m.host.Schedule(x)
 	}
 	m.o.Moments = nil
 }
 
-// settled checks that nothing is left that somebody could do: ten quiet days have passed.
-func (m *month) settled() {
-	able := map[string]bool{}
-	for i := range m.p.Agents {
-		for _, c := range m.p.Agents[i].Capabilities {
-			able[c] = true
-		}
-	}
-	v := m.ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch, All: true}})
-	closed := map[string]bool{}
-	var open []map[string]any
-	for _, i := range v.(map[string]any)["items"].([]any) {
-		o := i.(map[string]any)
-		id := o["id"].(string)
-		switch o["state"] {
-		case "closed":
-			closed[id] = true
-			if n := m.done[id]; n != 1 {
-				m.fail("dispatch %s is closed, and %d runs of it succeeded", id, n)
-			}
-		case "dead":
-		default:
-			open = append(open, o)
-		}
-	}
-	for _, o := range open {
-		waits := false
-		needs, _ := o["needs"].([]any)
-		for _, n := range needs {
-			waits = waits || !closed[n.(string)]
-		}
-		caps, _ := o["capabilities"].([]any)
-		for _, c := range caps {
-			waits = waits || !able[c.(string)]
-		}
-		if !waits {
-			m.fail("dispatch %s is left: %v", o["id"], o["state"])
-		}
-	}
-	v = m.ask(event.StoreRequest{Claims: true})
-	dead := map[string]bool{}
-	for _, row := range v.([]any) {
+// claims are the claims of all items.
+func (m *workplace) claims() (list []event.Claim) {
+	for _, row := range m.ask(event.StoreRequest{Claims: true}).([]any) {
 		c, err := event.ClaimOf(row)
 		if err != nil {
 			m.fail("%v", err)
 		}
-		dead[c.Item] = c.State == event.ClaimDead
-		if c.State == event.ClaimHeld {
-			m.fail("the claim of %s is held at the end of ten quiet days", c.Item)
+		list = append(list, c)
+	}
+	return list
+}
+
+// answer decides what waits for people.
+func (m *workplace) answer() {
+	if len(m.asks) == 0 {
+		return
+	}
+	for _, c := range m.claims() {
+		if c.State != event.ClaimParked || !m.quiet() && m.r.IntN(2) == 0 {
+			continue
+		}
+		word := event.WordApprove
+		if !m.quiet() && m.r.IntN(4) == 0 {
+			word = event.WordReject
+		}
+		m.log("decide %s of %s: %s", c.Run, c.Item, word)
+		m.kinds["decision"]++
+		m.ask(event.StoreRequest{Decide: &event.DecideRequest{Run: c.Run, Node: "all/ok", Decision: event.Decision{Word: word, By: "ann"}}})
+	}
+}
+
+// restart begins the loops again that have ended, and lets agents work that were stopped.
+func (m *workplace) restart() {
+	for _, h := range m.loops {
+		switch {
+		case h.ended:
+			m.kinds["restart"]++
+			m.log("loop %s begins anew", h.name)
+			m.begin(h)
+		case len(h.stopped) > 0 && (m.quiet() || m.r.IntN(2) == 0):
+			m.control(h, event.LoopRequest{Operation: event.LoopResume})
 		}
 	}
-	for _, i := range m.items {
-		if i.reported > 1 {
-			m.fail("item %s was reported %d times", i.ID, i.reported)
+}
+
+// redrive gives dead letters another chance.
+func (m *workplace) redrive() {
+	if m.quiet() || m.r.IntN(4) > 0 {
+		return
+	}
+	for _, v := range m.ask(event.StoreRequest{Dead: &event.DeadRequest{}}).([]any) {
+		d := v.(map[string]any)
+		m.kinds["redrive"]++
+		m.ask(event.StoreRequest{Dead: &event.DeadRequest{ID: d["id"].(string), RedrivenBy: "ann"}})
+	}
+}
+
+// eligible lists the dispatches that an agent could take now, with their tokens.
+func (m *workplace) eligible() (list []string) {
+	v := m.ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch, All: true}})
+	closed := map[string]bool{}
+	rows := v.(map[string]any)["items"].([]any)
+	for _, row := range rows {
+		it, _ := event.ItemOf(row)
+		closed[it.ID] = it.Closed
+	}
+	var held map[string]int
+	for _, row := range rows {
+		it, err := event.ItemOf(row)
+		if err != nil || row.(map[string]any)["state"] != "open" || slices.ContainsFunc(it.Needs, func(n string) bool { return !closed[n] }) || slices.Contains(it.Labels, "none") || slices.Contains(it.Labels, "tracked") {
+			continue
 		}
-		if !i.closed && !dead["list/"+i.ID] {
-			m.fail("item %s of the list is left", i.ID)
+		if held == nil {
+			held = map[string]int{}
+			for _, c := range m.claims() {
+				if c.State == event.ClaimHeld {
+					held[c.Loop+" "+c.Agent]++
+				}
+			}
+		}
+		for _, h := range m.loops {
+			if h.ended || h.halt != 0 || h.perHour > 0 || h.cost > 0 || h.spec.Sources[0].Kind != ir.SourceDispatch {
+				continue
+			}
+			for _, name := range h.spec.Agents {
+				a := m.p.Agents[slices.IndexFunc(m.p.Agents, func(a ir.Agent) bool { return a.Name == name })]
+				places, _ := a.Concurrency.Const.(float64)
+				if h.stopped[name] || h.pauses[""].until > m.store.Now() || h.pauses[name].until > m.store.Now() || held[h.name+" "+name] >= int(places) ||
+					it.Assignee != "" && it.Assignee != name || slices.ContainsFunc(it.Capabilities, func(c string) bool { return !slices.Contains(a.Capabilities, c) }) {
+					continue
+				}
+				token := 0.0
+				if c, is := row.(map[string]any)["claim"].(map[string]any); is {
+					token = c["token"].(float64)
+				}
+				list = append(list, fmt.Sprint(h.name, " ", name, " ", it.ID, " ", token))
+			}
+		}
+	}
+	return list
+}
+
+// probe checks that what an agent could do is not left for long.
+func (m *workplace) probe() {
+	before, upset := m.eligible(), m.upset
+	if len(before) == 0 {
+		return
+	}
+	patience := time.Minute + max(m.loops[0].idle, m.loops[1].idle)
+	m.host.Schedule(sim.Moment{At: m.real().Add(patience), Do: func() error {
+		if m.upset == upset {
+			m.kinds["probe"]++
+			for _, e := range m.eligible() {
+				if slices.Contains(before, e) {
+					m.fail("a loop is idle for %s, and could have an agent do an item: %s", patience, e)
+				}
+			}
+		}
+		return nil
+	}})
+}
+
+// settled checks that nothing is left that somebody could do: ten quiet days have passed.
+func (m *workplace) settled() {
+	able := func(it *event.Item) bool {
+		return slices.ContainsFunc(m.loops, func(h *hall) bool {
+			return slices.ContainsFunc(h.spec.Sources, func(s ir.Source) bool { return s.Name == it.Source }) && slices.ContainsFunc(h.spec.Agents, func(name string) bool {
+				a := m.p.Agents[slices.IndexFunc(m.p.Agents, func(a ir.Agent) bool { return a.Name == name })]
+				return (it.Assignee == "" || it.Assignee == name) && !slices.ContainsFunc(it.Capabilities, func(c string) bool { return !slices.Contains(a.Capabilities, c) })
+			})
+		}) && !slices.Contains(it.Labels, "none")
+	}
+	dead := map[string]bool{}
+	for _, c := range m.claims() {
+		dead[c.Item] = c.State == event.ClaimDead
+		if c.State == event.ClaimHeld || c.State == event.ClaimParked {
+			m.fail("the claim of %s is %s at the end of ten quiet days", c.Item, c.State)
+		}
+		if c.Lost > 0 && m.deaths == 0 && m.store.Struck().Crashes == 0 {
+			m.fail("the lease of %s ran out %d times, and no driver has died", c.Item, c.Lost)
+		}
+	}
+	items := map[string][]event.Item{}
+	v := m.ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch, All: true}})
+	for _, row := range v.(map[string]any)["items"].([]any) {
+		it, err := event.ItemOf(row)
+		if err != nil {
+			m.fail("%v", err)
+		}
+		if n := m.done[it.ID]; n > 1 || row.(map[string]any)["state"] == "closed" && n != 1 {
+			m.fail("dispatch %s is %v, and %d runs of it succeeded", it.ID, row.(map[string]any)["state"], n)
+		}
+		it.Source = "dispatch"
+		items["dispatch"] = append(items["dispatch"], it)
+	}
+	for _, name := range []string{"backlog", "roadmap"} {
+		for _, i := range m.lists[name] {
+			it := i.Item
+			if it.Closed, it.Source = i.closed, name; i.reported > 1 {
+				m.fail("item %s was reported %d times", i.ID, i.reported)
+			}
+			items[name] = append(items[name], it)
+		}
+	}
+	for name, list := range items { // any order: each for itself
+		closed := map[string]bool{}
+		for i := range list {
+			closed[list[i].ID] = list[i].Closed
+		}
+		for i := range list {
+			it := &list[i]
+			if !it.Closed && !dead[name+"/"+it.ID] && able(it) && !slices.ContainsFunc(it.Needs, func(n string) bool { return !closed[n] }) {
+				m.fail("item %s of %s is left", it.ID, name)
+			}
 		}
 	}
 }
@@ -315,15 +750,20 @@ func TestRandomMonths(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 10)
 	}
-	crashes, runs := 0, 0
+	crashes, runs, events, kinds := 0, 0, uint64(0), map[string]int{}
 	for seed := *from; seed < *from+uint64(n); seed++ {
-		m := newMonth(t, seed)
+		m := newWorkplace(t, seed)
 		m.plan()
 		for {
 			err := m.host.DriveAll(context.Background())
 			if errors.Is(err, sim.ErrCrashed) {
 				crashes++
+				m.upset++
 				m.dropLive()
+				m.log("the process dies")
+				if m.r.IntN(2) == 0 {
+					m.store.Pass(time.Duration(m.r.Int64N(int64(pick(m.r, time.Minute, 2*time.Hour)))))
+				}
 				continue
 			}
 			if err != nil {
@@ -331,26 +771,25 @@ func TestRandomMonths(t *testing.T) {
 			}
 			break
 		}
-		for i, run := range m.loops {
-			spec := &m.p.Loops[i]
-			if spec.Limits == nil {
-				continue
-			}
-			most, _ := spec.Limits.TasksPerHour.Const.(float64)
-			began := m.began[run]
-			for j := int(most); j < len(began); j++ {
-				if began[j].Sub(began[j-int(most)]) < time.Hour {
-					m.fail("loop %s began %v items within an hour", spec.Name, most+1)
-				}
+		runs += len(m.who)
+		for _, h := range m.loops {
+			if n := m.seen[h.run]; n > maxJournal {
+				m.fail("the journal of loop %s has %d events: it does the same again and again", h.name, n)
 			}
 		}
-		runs += len(m.who)
+		for _, n := range m.seen {
+			events += n
+		}
+		kinds["jump"] += m.store.Struck().Jumps
+		for k, n := range m.kinds {
+			kinds[k] += n
+		}
 		if m.bad != "" {
-			t.Fatalf("seed %d: %s\n%s", seed, m.bad, strings.Join(m.lines, "\n"))
+			t.Fatalf("seed %d: %s", seed, m.bad)
 		}
 	}
-	t.Logf("%d months: %d runs of items, %d crashes", n, runs, crashes)
-	if runs < 10*n {
+	t.Logf("%d months: %d runs of items, %d events, %d crashes, %v", n, runs, events, crashes, kinds)
+	if runs < 5*n {
 		t.Error("too little happens in these months")
 	}
 }

@@ -36,7 +36,6 @@ type work struct {
 
 	stage  stage
 	token  uint64
-	until  event.Time // of the lease
 	child  *event.StartChild
 	result *event.ChildFinished
 	since  event.Time // of the claim
@@ -173,12 +172,14 @@ func (m *Machine) claimed(w *work, f *event.AttemptFinished) {
 		m.drop(w)
 		return
 	}
+	m.clock(c.At)
 	if !c.Won {
+		until := c.Until.Add(m.behind)
 		switch c.State {
 		case event.ClaimHeld:
-			m.bar(w, c.Why, c.Until)
+			m.bar(w, c.Why, until)
 		case event.ClaimOpen:
-			m.bar(w, c.Why, max(c.Until, m.now.Add(m.idle)))
+			m.bar(w, c.Why, max(until, m.now.Add(m.idle)))
 		case event.ClaimParked:
 			m.bar(w, c.Why, m.now.Add(m.idleMax))
 		case event.ClaimClosed:
@@ -189,7 +190,7 @@ func (m *Machine) claimed(w *work, f *event.AttemptFinished) {
 		m.drop(w)
 		return
 	}
-	w.token, w.until, w.since = c.Token, c.Until, m.now
+	w.token, w.since = c.Token, m.now
 	m.counts.Taken++
 	m.show(event.Transition{Node: w.path, From: event.Pending, To: event.Running, Attempt: 1, Name: w.item.ID, Reason: fmt.Sprintf("%s takes it: %s", w.agent.Name, w.item.Title)})
 	m.beatSoon()
@@ -416,17 +417,20 @@ func (m *Machine) stopAgent(w *work) {
 	m.tell("agent "+w.agent.Name+" "+w.key, "critical", fmt.Sprintf("Loop %s stops agent %s", m.loop.Name, w.agent.Name), w.agent.stopped, w.item.Value())
 }
 
-// beatSoon sees to it that claims are renewed.
+// beatSoon sees to it that claims are renewed. Leases go by the clock of the store, also where it was set back.
 func (m *Machine) beatSoon() {
-	if m.beat.number == 0 {
-		m.set(&m.beat, m.now.Add(m.heartbeat), event.TimerHeartbeat)
+	if due := m.now.Add(m.heartbeat - m.behind); m.beat.number == 0 || m.beat.due > due {
+		m.set(&m.beat, due, event.TimerHeartbeat)
 	}
 }
 
 // holds reports whether the claim of an item has a lease that must be renewed.
 func (w *work) holds() bool { return w.token != 0 && !w.parked && !w.lost && w.stage != ending }
 
-// renewAll renews all claims that have a lease.
+// beats reports whether something is to be done for the item with the next heartbeat.
+func (w *work) beats() bool { return w.holds() || w.again }
+
+// renewAll renews all claims that have a lease, and tells sources again what they did not take.
 func (m *Machine) renewAll() {
 	for _, w := range slices.Clone(m.work) {
 		if w.holds() && !w.renews {
@@ -437,7 +441,7 @@ func (m *Machine) renewAll() {
 			m.report(w)
 		}
 	}
-	if slices.ContainsFunc(m.work, (*work).holds) {
+	if slices.ContainsFunc(m.work, (*work).beats) {
 		m.beatSoon()
 	}
 }
@@ -460,9 +464,8 @@ func (m *Machine) renewed(w *work, f *event.AttemptFinished) {
 		return
 	}
 	m.calm("renew")
-	if w.lost = !c.Won; c.Won {
-		w.until = c.Until
-	}
+	m.clock(c.At)
+	w.lost = !c.Won
 	if w.stage != working {
 		return
 	}

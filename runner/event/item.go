@@ -277,14 +277,15 @@ type Claim struct {
 	Since    Time       `json:"since,omitempty"`  // when the newest claim was made
 	Waits    bool       `json:"waits,omitempty"`  // the run waits for a person; only in the answer to renew
 	Parked   Time       `json:"parked,omitempty"` // since when it is parked; 0: it is not
+	At       Time       `json:"at,omitempty"`     // what the clock of the store shows at the answer
 }
 
 // Object is the claim as answers have it: [ClaimOf] reads it.
 func (c *Claim) Object() map[string]value.Value {
 	timeless := *c
-	timeless.Until, timeless.Since, timeless.Parked = 0, 0, 0
+	timeless.Until, timeless.Since, timeless.Parked, timeless.At = 0, 0, 0, 0
 	o := object(&timeless)
-	writeTimes(o, map[string]Time{"until": c.Until, "since": c.Since, "parked": c.Parked})
+	writeTimes(o, map[string]Time{"until": c.Until, "since": c.Since, "parked": c.Parked, "at": c.At})
 	return o
 }
 
@@ -294,15 +295,15 @@ func ClaimOf(v value.Value) (c Claim, err error) {
 	if !is {
 		return c, fmt.Errorf("a claim that is not an object: %.100s", value.Append(nil, v))
 	}
-	var until, since, parked Time
-	plain, err := readTimes(o, map[string]*Time{"until": &until, "since": &since, "parked": &parked})
+	var until, since, parked, at Time
+	plain, err := readTimes(o, map[string]*Time{"until": &until, "since": &since, "parked": &parked, "at": &at})
 	if err == nil {
 		err = json.Unmarshal(value.Append(nil, plain), &c)
 	}
 	if err != nil {
 		return c, fmt.Errorf("a claim that cannot be read: %w", err)
 	}
-	c.Until, c.Since, c.Parked = until, since, parked
+	c.Until, c.Since, c.Parked, c.At = until, since, parked, at
 	return c, nil
 }
 
@@ -380,6 +381,7 @@ type LoopControl struct {
 	// Paused is until when nothing is claimed, by agent; "" stands for all of them, and the greatest Time for a pause without an end.
 	Paused map[string]Time `json:"paused,omitempty"`
 	By     string          `json:"by,omitempty"` // who asked last
+	At     Time            `json:"at,omitempty"` // what the clock of the store showed when this was said
 }
 
 // Forever is the end of a pause that only somebody ends.
@@ -394,7 +396,9 @@ func (c *LoopControl) Object() value.Value {
 			paused[agent] = until.String()
 		}
 	}
-	return map[string]any{"loop": c.Loop, "stopped": c.Stopped, "paused": paused, "by": orNull(c.By)}
+	o := map[string]any{"loop": c.Loop, "stopped": c.Stopped, "paused": paused, "by": orNull(c.By)}
+	writeTimes(o, map[string]Time{"at": c.At})
+	return o
 }
 
 // LoopControlOf reads a control.
@@ -404,11 +408,15 @@ func LoopControlOf(v value.Value) (c LoopControl, err error) {
 		Stopped bool
 		Paused  map[string]*time.Time
 		By      string
+		At      *time.Time
 	}
 	if err := json.Unmarshal(value.Append(nil, v), &o); err != nil {
 		return c, fmt.Errorf("the control of a loop cannot be read: %w", err)
 	}
 	c = LoopControl{Loop: o.Loop, Stopped: o.Stopped, By: o.By}
+	if o.At != nil {
+		c.At = At(*o.At)
+	}
 	for agent, until := range o.Paused { // any order: it fills a map
 		if c.Paused == nil {
 			c.Paused = map[string]Time{}

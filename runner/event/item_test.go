@@ -40,14 +40,14 @@ func TestAnswersAboutItemsAreRead(t *testing.T) {
 		}
 	}
 	c := filled[Claim](t)
-	c.Until, c.Since, c.Parked = aMoment, aMoment+1e6, aMoment+2e6
+	c.Until, c.Since, c.Parked, c.At = aMoment, aMoment+1e6, aMoment+2e6, aMoment+3e6
 	if got, err := ClaimOf(c.Object()); err != nil || !reflect.DeepEqual(&got, c) {
 		t.Errorf("the claim\n%+v is read as\n%+v, %v", c, got, err)
 	}
 	if got, err := ClaimOf((&Claim{Item: "a"}).Object()); err != nil || got.Until != 0 {
 		t.Errorf("a claim without moments is read as %+v, %v", got, err)
 	}
-	control := LoopControl{Loop: "l", Stopped: true, By: "b", Paused: map[string]Time{"": Forever, "sam": aMoment}}
+	control := LoopControl{Loop: "l", Stopped: true, By: "b", Paused: map[string]Time{"": Forever, "sam": aMoment}, At: aMoment}
 	w := Wake{Kind: WakeControl, Control: control}
 	if got, err := WakeOf(w.Data()); err != nil || !reflect.DeepEqual(got, w) {
 		t.Errorf("the wake\n%+v is read as\n%+v, %v", w, got, err)

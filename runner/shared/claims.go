@@ -37,6 +37,9 @@ const (
 type claimRow struct {
 	event.Claim
 	Changed event.Time `json:"changed"` // of the row among the ages
+	// Lease is how long the newest lease lasts. Doubted is when it was found first that it has run out; 0: nobody has asked since.
+	Lease   time.Duration `json:"lease,omitempty"`
+	Doubted event.Time    `json:"doubted,omitempty"`
 }
 
 // claimCount is how many rows there are. Floor is the highest token of a row that was removed: no token is given twice.
@@ -63,7 +66,7 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 		return a, err
 	}
 	if r.Operation == event.ClaimLook {
-		c.Item, c.Why = r.Item, c.refusal(r)
+		c.Item, c.Why, c.At = r.Item, c.refusal(r), now
 		c.Won, c.State = c.Why == "", claimStateAt(&c.Claim, now)
 		if c.State == "" {
 			c.State = event.ClaimOpen
@@ -75,8 +78,8 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 	if isNew {
 		c.Item, c.State = r.Item, event.ClaimOpen
 	}
-	before, buries := c.State, ""
-	c.Won = true
+	before, doubted, buries := c.State, c.Doubted, ""
+	c.Won, c.At = true, now
 	if r.Operation == event.ClaimTake {
 		why, until, err := shut(rows, r.Needs, now)
 		if err != nil {
@@ -98,9 +101,16 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 		c.Won = false
 	}
 	if !c.Won && buries == "" {
-		c.State = claimStateAt(&c.Claim, now)
-		a.Output = c.Object()
-		return a, nil
+		answer := c.Claim
+		if answer.State = claimStateAt(&c.Claim, now); answer.State == event.ClaimOpen && r.Operation == event.ClaimTake {
+			answer.Until = c.Doubted.Add(c.grace())
+		}
+		a.Output = answer.Object()
+		if c.Doubted == doubted {
+			return a, nil
+		}
+		c.Won, c.Why, c.At = false, "", 0
+		return a, saveRow(rows, claimSpace, c.Item, &c)
 	}
 	if isNew || r.Operation == event.ClaimTake && c.Won {
 		if err := c.number(rows, isNew, now); err != nil {
@@ -113,7 +123,7 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 		}
 	}
 	a.Output = c.Object()
-	c.Won, c.Why, c.Waits = false, "", false
+	c.Won, c.Why, c.Waits, c.At = false, "", false, 0
 	if err := c.save(rows, now); err != nil {
 		return a, err
 	}
@@ -155,6 +165,13 @@ func (c *claimRow) take(r *event.ClaimRequest, now event.Time) (buries string) {
 			c.Won, c.Why = false, c.holder()
 			return ""
 		}
+		if c.Doubted == 0 || c.Doubted > now { // or the clock was set back
+			c.Doubted = now
+		}
+		if until := c.Doubted.Add(c.grace()); now < until {
+			c.Won, c.Why = false, fmt.Sprintf("the lease of %s of %s ran out at %s, and can be renewed until %s", c.Agent, c.Loop, c.Until, until)
+			return ""
+		}
 		if c.Lost++; c.Lost >= MaxItemLosses {
 			c.Won, c.Why = false, fmt.Sprintf("the lease of it ran out %d times; it is a dead letter", c.Lost)
 			c.giveUp()
@@ -166,7 +183,8 @@ func (c *claimRow) take(r *event.ClaimRequest, now event.Time) (buries string) {
 	case event.ClaimOpen:
 	}
 	c.State, c.Loop, c.Agent, c.Run = event.ClaimHeld, r.Loop, r.Agent, r.Run
-	c.Since, c.Until, c.Parked = now, now.Add(r.Lease), 0
+	c.Since, c.Parked = now, 0
+	c.lend(r, now)
 	if r.Title != "" {
 		c.Title = cut(r.Title, MaxTitle)
 	}
@@ -204,7 +222,8 @@ func (c *claimRow) change(r *event.ClaimRequest, now event.Time) (buries string)
 	}
 	switch r.Operation {
 	case event.ClaimRenew:
-		c.State, c.Until, c.Parked = event.ClaimHeld, now.Add(r.Lease), 0
+		c.State, c.Parked = event.ClaimHeld, 0
+		c.lend(r, now)
 	case event.ClaimPark:
 		if c.State != event.ClaimParked {
 			c.State, c.Until, c.Parked = event.ClaimParked, 0, now
@@ -223,6 +242,15 @@ func (c *claimRow) change(r *event.ClaimRequest, now event.Time) (buries string)
 	}
 	return ""
 }
+
+// lend begins the lease anew.
+func (c *claimRow) lend(r *event.ClaimRequest, now event.Time) {
+	c.Until, c.Lease, c.Doubted = now.Add(r.Lease), r.Lease, 0
+}
+
+// grace is how long a lease can still be renewed after it was found that it has run out: as long as it takes to hear of whoever renews it. A clock
+// that was set forward, or a computer that slept, ends all leases at once, and whoever has the items is there all the same.
+func (c *claimRow) grace() time.Duration { return c.Lease / 3 }
 
 func (c *claimRow) giveUp() { c.State, c.Until, c.Parked = event.ClaimDead, 0, 0 }
 

@@ -27,7 +27,7 @@ func applyLoop(rows Rows, r *event.LoopRequest, by Waiter, now event.Time) (a An
 	if err := loadRow(rows, loopSpace, r.Loop, &c); err != nil {
 		return a, err
 	}
-	c.Loop = r.Loop
+	c.Loop, c.At = r.Loop, now
 	maps.DeleteFunc(c.Paused, func(_ string, until event.Time) bool { return now >= until })
 	switch r.Operation {
 	case event.LoopListen:

@@ -234,6 +234,27 @@ func (e *Engine) Halt(run string, lasts time.Duration) {
 	}
 }
 
+// Jump sets the clock on the wall forward, or back if by is negative. Timers of driven runs go by that clock; moments, attempts and the
+// commits of runs go on as they did.
+func (e *Engine) Jump(by time.Duration) {
+	e.skew += by
+	e.struck.Jumps++
+	if e.all == nil {
+		return
+	}
+	for _, d := range e.all.drivers {
+		planned := d.queue
+		d.queue = nil
+		for len(planned) > 0 {
+			c := planned.Pop()
+			if c.isTimer() {
+				c.at = max(e.now, c.timer.Due.Add(-e.skew))
+			}
+			d.queue.Push(c)
+		}
+	}
+}
+
 // tree is a driven run with the driven runs below it.
 func (p *life) tree(top *driver) (list []*driver) {
 	for _, d := range p.drivers {

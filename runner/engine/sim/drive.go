@@ -31,6 +31,8 @@ func (c coming) Before(other coming) bool {
 	return c.at < other.at || c.at == other.at && c.order < other.order
 }
 
+func (c *coming) isTimer() bool { return c.answer == nil && c.refuse == 0 && c.outsider == "" }
+
 // driver is one run in one life of a driving process.
 type driver struct {
 	e       *Engine
