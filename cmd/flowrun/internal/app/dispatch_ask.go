@@ -37,21 +37,7 @@ func (a *app) addWork(r *args.DispatchAdd) error {
 	if err != nil {
 		return err
 	}
-	o, _ := v.(map[string]any)
-	id, _ := o["id"].(string)
-	duplicate := o["duplicate"] == true
-	switch {
-	case r.JSON:
-		return ui.WriteJSON(a.out, struct {
-			ID        string `json:"id"`
-			Duplicate bool   `json:"duplicate"`
-		}{id, duplicate})
-	case duplicate:
-		a.out.Printf("%s is there already\n", ui.Clean(id))
-	default:
-		a.out.Printf("%s\n", ui.Clean(id))
-	}
-	return nil
+	return a.printAdded(v, "is there already", r.JSON)
 }
 
 // workWords is work in a line: its id, how it stands, and what it is.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -49,17 +50,22 @@ func (a *app) runEmit(r *args.Emit) error {
 	if err != nil {
 		return err
 	}
+	return a.printAdded(v, "was published before with this key", r.JSON)
+}
+
+// printAdded prints the id of an event or of work that was added, and duplicate if its key was used before.
+func (a *app) printAdded(v value.Value, duplicate string, asJSON bool) error {
 	o, _ := v.(map[string]any)
 	id, _ := o["id"].(string)
-	duplicate := o["duplicate"] == true
+	again := o["duplicate"] == true
 	switch {
-	case r.JSON:
+	case asJSON:
 		return ui.WriteJSON(a.out, struct {
 			ID        string `json:"id"`
 			Duplicate bool   `json:"duplicate"`
-		}{id, duplicate})
-	case duplicate:
-		a.out.Printf("%s was published before with this key\n", ui.Clean(id))
+		}{id, again})
+	case again:
+		a.out.Printf("%s %s\n", ui.Clean(id), duplicate)
 	default:
 		a.out.Printf("%s\n", ui.Clean(id))
 	}

@@ -14,19 +14,7 @@ import (
 
 // readLimits returns the agents and quotas that the store knows. A store that does not exist knows none.
 func (a *app) readLimits() ([]event.Limit, error) {
-	dir, err := a.storeDir("")
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.openExisting(dir, nil)
-	if errors.Is(err, engine.ErrNoStore) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return s.Limits(context.Background())
+	return readStore(a, func(ctx context.Context, s *store) ([]event.Limit, error) { return s.Limits(ctx) })
 }
 
 // changeLimit changes an agent or a breaker. Only stop makes a store where there is none.

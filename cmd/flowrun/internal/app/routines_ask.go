@@ -2,31 +2,17 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner"
-	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 // registeredRoutines are the routines of the store, in the order of their names.
 func (a *app) registeredRoutines() ([]runner.Routine, error) {
-	dir, err := a.storeDir("")
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.openExisting(dir, nil)
-	if errors.Is(err, engine.ErrNoStore) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return s.Routines(context.Background())
+	return readStore(a, func(ctx context.Context, s *store) ([]runner.Routine, error) { return s.Routines(ctx) })
 }
 
 // findRoutine is the registered routine of a name.

@@ -2,16 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/stats"
 )
 
@@ -65,19 +62,9 @@ func (a *app) runStats(r *args.Stats) error {
 
 // foldForStats folds the runs of the store that had not ended at a moment. A store that does not exist has none.
 func (a *app) foldForStats(since event.Time) ([]*stats.Run, error) {
-	dir, err := a.storeDir("")
-	if err != nil {
-		return nil, err
-	}
-	s, err := standalone.Read(dir)
-	if errors.Is(err, engine.ErrNoStore) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return s.Stats(context.Background(), since, func(run string, err error) {
-		a.err.Printf("Run %s is left out: %s\n", ui.Clean(run), ui.Clean(err.Error()))
+	return readStore(a, func(ctx context.Context, s *store) ([]*stats.Run, error) {
+		return s.Stats(ctx, since, func(run string, err error) {
+			a.err.Printf("Run %s is left out: %s\n", ui.Clean(run), ui.Clean(err.Error()))
+		})
 	})
 }

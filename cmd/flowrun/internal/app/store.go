@@ -98,6 +98,25 @@ func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
 	return a.openStore(dir, *drive)
 }
 
+// readStore returns what read finds in the store. A store that does not exist holds nothing: the
+// result is the zero value.
+func readStore[T any](a *app, read func(context.Context, *store) (T, error)) (T, error) {
+	var nothing T
+	dir, err := a.storeDir("")
+	if err != nil {
+		return nothing, err
+	}
+	s, err := a.openExisting(dir, nil)
+	if errors.Is(err, engine.ErrNoStore) {
+		return nothing, nil
+	}
+	if err != nil {
+		return nothing, err
+	}
+	defer s.Close()
+	return read(context.Background(), s)
+}
+
 // saySo prints a note that does not change the end of a run.
 func (a *app) saySo(text string) { a.err.Printf("flowrun: %s\n", ui.CleanLines(text)) }
 
