@@ -29,7 +29,7 @@ type Tests struct {
 func IsTest(name string) bool { return strings.HasSuffix(name, TestSuffix) }
 
 // LoadTests reads a test file, and the program beside it: that of the folder, or the file of the same name (NAME.flow.hcl or NAME.hcl of
-// NAME.flowtest.hcl) where the folder is no program or has other files for its own. The result is never nil.
+// NAME.flowtest.hcl) where the folder is not a program or has other files for its own. The result is never nil.
 func LoadTests(fsys fs.FS, name string, opts Options) (*Tests, diag.List) {
 	return NewTestReader(fsys, opts).Load(name)
 }
@@ -102,7 +102,7 @@ func (r *TestReader) program(path string) *loaded {
 	return r.programs[path]
 }
 
-// testsIn lists the test files of a folder; none of what is no folder.
+// testsIn lists the test files of a folder; none of what is not a folder.
 func testsIn(fsys fs.FS, dir string) (out []string) {
 	entries, _ := fs.ReadDir(fsys, dir)
 	for _, e := range entries {

@@ -34,7 +34,7 @@ func (e *InputError) Error() string {
 }
 
 // ParseInput reads a value of the command line for a variable or an input by its declared type: a string is taken as it
-// is, everything else is a literal of the language, of which JSON is a part. For type any, text that is no literal is a
+// is, everything else is a literal of the language, of which JSON is a part. For type any, text that is not a literal is a
 // string. The error is an *InputError.
 func ParseInput(decl ir.Variable, text string) (value.Value, error) {
 	v, err := parseInput(decl, text)

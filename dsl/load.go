@@ -127,7 +127,7 @@ func (p *Program) lower(checked *check.Program) {
 
 // Lowered is the text of the program without patterns: what they become stands in their place, laid out as fmt does it. The files of a
 // program follow each other in one text, which is a program again. Where a default of what is sensitive stands in a file, asterisks
-// stand in the text, and it is no program. It is nil if there are errors in the program.
+// stand in the text, and it is not a program. It is nil if there are errors in the program.
 func (p *Program) Lowered() []byte {
 	if p.IR == nil {
 		return nil

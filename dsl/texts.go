@@ -57,7 +57,7 @@ func (t *texts) file(name string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("the system says: %w", cause(err))
 	case !info.Mode().IsRegular():
-		return "", errors.New("it is no regular file")
+		return "", errors.New("it is not a regular file")
 	case info.Size() > MaxText:
 		return "", fmt.Errorf("it has %d bytes, and a text may have at most %d", info.Size(), MaxText)
 	}

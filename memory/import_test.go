@@ -16,11 +16,11 @@ import (
 func TestImportRefusesALine(t *testing.T) {
 	good := `{"id":"a","text":"one"}` + "\n" + `{"id":"b","text":"two","created_at":"2023-05-08T13:56:00Z"}` + "\n\n"
 	for name, c := range map[string]struct{ line, want string }{
-		"no JSON":            {`{"id":"c",`, "no JSON object"},
+		"no JSON":            {`{"id":"c",`, "not a JSON object"},
 		"a list":             {`["c"]`, "a JSON array and no object"},
 		"a bell in a name":   {`{"id":"c","text":"x","agent":"a\u0007b"}`, "control characters"},
 		"a scope too long":   {`{"id":"c","text":"x","scope":"agent:` + strings.Repeat("x", memory.MaxID+1) + `"}`, "more than 256 bytes"},
-		"NaN":                {`{"id":"c","text":"x","importance":NaN}`, "no JSON object"},
+		"NaN":                {`{"id":"c","text":"x","importance":NaN}`, "not a JSON object"},
 		"out of range":       {`{"id":"c","text":"x","importance":1e999}`, `"importance"`},
 		"deep":               {`{"id":"c","text":"x","tags":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, "depth"},
 		"UTF-16":             {"\xff\xfe{\x00\"\x00i\x00d", "not UTF-8"},

@@ -72,7 +72,7 @@ func (i *importing) parse(b []byte) (d draft, err error) {
 	if l.CreatedAt != "" {
 		d.dated = true
 		if d.CreatedAt, err = time.Parse(time.RFC3339, l.CreatedAt); err != nil {
-			return d, bad("created_at %q is no time such as 2023-05-08T13:56:00Z", l.CreatedAt)
+			return d, bad("created_at %q is not a time such as 2023-05-08T13:56:00Z", l.CreatedAt)
 		}
 	}
 	switch {
@@ -97,7 +97,7 @@ func explain(err error) string {
 	case errors.As(err, &kind):
 		return fmt.Sprintf("%q can't be a %s", kind.Field, kind.Value)
 	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the line is no JSON object: " + err.Error()
+		return "the line is not a JSON object: " + err.Error()
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return "there is no field " + field

@@ -232,7 +232,7 @@ func TestRecalledTextIsKnownInsideOfOtherText(t *testing.T) {
 			t.Errorf("%s: kept %q and %q, %v", name, i.Observation, i.Lesson, err)
 		}
 	}
-	own := "[the key[1] 2026-01-02] is no heading, and [x 2026-01-02 note, by nobody] is of no entry: \\u003c"
+	own := "[the key[1] 2026-01-02] is not a heading, and [x 2026-01-02 note, by nobody] is of no entry: \\u003c"
 	if i, _, err := m.Show(ctx, add(t, m, failure("sam", own))[0].ID); err != nil || i.Lesson != own {
 		t.Errorf("kept %q, %v; want %q", i.Lesson, err, own)
 	}

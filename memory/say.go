@@ -28,7 +28,7 @@ func (m *Memory) Say(ctx context.Context, c Conversation, messages ...window.Mes
 		for n, msg := range messages {
 			e := entry.Entry{ID: msg.ID, Scope: c.Scope, Agent: agentOf(c.By), Type: entry.Message, Text: strings.ToValidUTF8(msg.Text, "\uFFFD"),
 				Role: msg.Role, Calls: msg.Calls, Answers: msg.Answers, Session: c.Session, Working: true, CreatedAt: now, By: c.By}
-			for taken := e.ID == ""; taken; said++ { // where damage took some, the count alone is no free name
+			for taken := e.ID == ""; taken; said++ { // where damage took some, the count alone is not a free name
 				e.ID = learn.ID("message", c.Session, strconv.Itoa(said))
 				_, taken = s.Get(e.ID)
 			}

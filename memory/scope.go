@@ -83,7 +83,7 @@ func name(s entry.Scope) string {
 	return string(s)
 }
 
-// checkScope refuses what is no scope.
+// checkScope refuses what is not a scope.
 func checkScope(s entry.Scope) error {
 	kind, rest, _ := strings.Cut(string(s), ":")
 	if len(rest) > MaxID || !utf8.ValidString(rest) || strings.ContainsFunc(rest, unicode.IsControl) {

@@ -96,7 +96,7 @@ func (w *writer) known(d *draft) (bool, error) {
 	return true, nil
 }
 
-// same compares what is remembered; who wrote it is no part of that, nor is a time that nobody gave.
+// same compares what is remembered; who wrote it is not a part of that, nor is a time that nobody gave.
 func same(old *entry.Entry, d *draft) bool {
 	a, b := *old, d.Entry
 	a.By, b.By = entry.Source{}, entry.Source{}

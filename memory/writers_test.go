@@ -23,7 +23,7 @@ func TestWriters(t *testing.T) {
 	}
 	first := add(t, m, by("first"))
 	if again := add(t, m, by("again")); again[0].ID != first[0].ID {
-		t.Fatalf("%+v is no repeat", again)
+		t.Fatalf("%+v is not a repeat", again)
 	}
 	if _, err := m.Revert(ctx, memory.Selector{IDs: []string{first[0].ID}}, person, ""); err != nil {
 		t.Fatal(err)

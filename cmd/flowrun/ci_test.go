@@ -135,8 +135,8 @@ func TestAction(t *testing.T) {
 		{"a good program", goodFlow, nil, 0, "1 program with 1 node: no errors\n"},
 		{"a bad program", badFlow, nil, 1, "::error file=my flows/main.flow.hcl,line=2,"},
 		{"paths one a line", badFlow, map[string]string{"paths": "my flows/main.flow.hcl\n\nmy flows\n"}, 1, "::error file=my flows/main.flow.hcl,"},
-		{"a path is no flag", goodFlow, map[string]string{"paths": "--help"}, 3, "--help"},
-		{"a path is no command", goodFlow, map[string]string{"paths": "$(touch hacked); `touch hacked`"}, 3, "touch hacked"},
+		{"a path is not a flag", goodFlow, map[string]string{"paths": "--help"}, 3, "--help"},
+		{"a path is not a command", goodFlow, map[string]string{"paths": "$(touch hacked); `touch hacked`"}, 3, "touch hacked"},
 		{"a binary that is there", goodFlow, map[string]string{"binary": temp + "/flowrun-bin/flowrun"}, 0, "no errors"},
 		{"a level that there is not", goodFlow, map[string]string{"fail-level": "none"}, 2, "--fail-level"},
 		{"sarif beside annotations", badFlow, map[string]string{"sarif": "out.sarif"}, 1, "::error "},
@@ -186,7 +186,7 @@ func (s *step) run(t *testing.T, dir string, inputs map[string]string, env []str
 	for name, value := range s.env {
 		input := inputName.FindStringSubmatch(value)
 		if input == nil {
-			t.Fatalf("%s is %q, which is no input", name, value)
+			t.Fatalf("%s is %q, which is not an input", name, value)
 		}
 		given, ok := inputs[input[1]]
 		if !ok {

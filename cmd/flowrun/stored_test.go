@@ -16,7 +16,7 @@ import (
 )
 
 // stored WORD tells whether a word stands anywhere in the store .flowrun: in a file, in a column of a table, packed or not, as it is or in
-// base64. A session that a secret has no place in asks with "!", and without for a word that is no secret, so that it is known to look.
+// base64. A session that a secret has no place in asks with "!", and without for a word that is not a secret, so that it is known to look.
 func stored(ts *testscript.TestScript, neg bool, words []string) {
 	if len(words) != 1 {
 		ts.Fatalf("usage: stored WORD")

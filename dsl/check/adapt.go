@@ -11,7 +11,7 @@ import (
 )
 
 // metricsType are the figures that rules of adapt read. metricsInRules are the same in a condition: one that reads null does not hold
-// and is no fault.
+// and is not a fault.
 var (
 	metricsType = value.Object(map[string]value.Type{
 		"attempts": value.IntType, "failed": value.IntType, "error_rate": value.NumberType.OrNull(), "retry_rate": value.NumberType.OrNull(),

@@ -41,7 +41,7 @@ var (
 		"node": value.StringType.OrNull(), "attempt": value.IntType.OrNull(), "retry_after": value.NumberType.OrNull(),
 	})
 	// errorInRules is the error that a rule like retry.when selects by. What it does not have is null there too, but a rule
-	// that reads null matches nothing and is no fault, so its members are not checked for it.
+	// that reads null matches nothing and is not a fault, so its members are not checked for it.
 	errorInRules = plainMembers(errorType)
 	statusType   = value.Type{Kind: value.StringT, Enum: schema.Statuses}
 	runType      = value.Object(map[string]value.Type{
@@ -273,7 +273,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	case inGate:
 		more["result"] = resultRoot("result", n.judged())
 	case inUntil:
-		// What is null only because the iteration may have failed is no fault: then the until cannot be computed, and says so.
+		// What is null only because the iteration may have failed is not a fault: then the until cannot be computed, and says so.
 		more["result"] = resultRoot("result", n.judged())
 	case inCompensate:
 		more["result"] = resultRoot("result", uncertain(n.judged()))

@@ -159,10 +159,10 @@ func (c *checker) schema(b *Block) {
 		return
 	}
 	if _, err := expr.CompileSchema(v); err != nil {
-		d := diag.Diagnostic{Code: "F0287", Subject: a.span(), Context: b.Words(), Summary: "This is no JSON Schema",
+		d := diag.Diagnostic{Code: "F0287", Subject: a.span(), Context: b.Words(), Summary: "This is not JSON Schema",
 			Detail: upper(err.Error()) + ". Schemas are of draft 2020-12 unless $schema names another one."}
 		if _, text := v.(string); text {
-			d.Summary = "This text is no JSON Schema"
+			d.Summary = "This text is not JSON Schema"
 			d.Detail += " It can also be written as a value:  schema = { type = \"object\" }."
 		}
 		c.report(d)

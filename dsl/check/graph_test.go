@@ -44,7 +44,7 @@ func TestGraph(t *testing.T) {
 				}
 				seen[p] = true
 				if !slices.Contains(g.needs[p], int32(c[(i+1)%len(c)])) {
-					t.Fatalf("%v is no circle: %d does not need %d", c, p, c[(i+1)%len(c)])
+					t.Fatalf("%v is not a circle: %d does not need %d", c, p, c[(i+1)%len(c)])
 				}
 			}
 		}

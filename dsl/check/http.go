@@ -49,12 +49,12 @@ func (c *checker) request(b *Block) {
 	} else if a != nil && a.known != nil {
 		text, _ := a.known.Const.(string)
 		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			say(a, fmt.Sprintf("%.80q is no URL to ask", text), "It begins with http:// or https:// and a host, such as \"https://example.com/path\".")
+			say(a, fmt.Sprintf("%.80q is not a URL to ask", text), "It begins with http:// or https:// and a host, such as \"https://example.com/path\".")
 		}
 	}
 	if a := b.attr("method"); a != nil && a.known != nil {
 		if text, _ := a.known.Const.(string); !methodName.MatchString(text) {
-			say(a, fmt.Sprintf("%.40q is no method", text), `It is a word such as "GET", "POST", "PUT", "PATCH" or "DELETE".`)
+			say(a, fmt.Sprintf("%.40q is not a method", text), `It is a word such as "GET", "POST", "PUT", "PATCH" or "DELETE".`)
 		}
 	}
 	for _, name := range []string{"headers", "query"} {
@@ -72,12 +72,12 @@ func (c *checker) request(b *Block) {
 		codes, _ := a.Expr.Const.([]any)
 		for _, v := range codes {
 			if f := v.(float64); f < 100 || f > 599 || f != float64(int(f)) {
-				say(a, fmt.Sprintf("%s is no status code", value.Text(f)), "Status codes are whole numbers from 100 to 599.")
+				say(a, fmt.Sprintf("%s is not a status code", value.Text(f)), "Status codes are whole numbers from 100 to 599.")
 				return
 			}
 		}
 		if len(codes) == 0 {
-			say(a, "No status code is expected", "Name those that are no failure, such as [200, 404]; without expect they are 200 to 299.")
+			say(a, "No status code is expected", "Name those that are not failures, such as [200, 404]; without expect they are 200 to 299.")
 		}
 	}
 }

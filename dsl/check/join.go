@@ -20,7 +20,7 @@ func (c *checker) join(a *Attr, env *expr.Env) diag.List {
 	case a.Text != "":
 		return nil
 	case literal && oneWord.MatchString(text):
-		d := diag.Diagnostic{Code: "F0116", Subject: a.span(), Summary: fmt.Sprintf("%q is no way to join", text),
+		d := diag.Diagnostic{Code: "F0116", Subject: a.span(), Summary: fmt.Sprintf("%q is not a way to join", text),
 			Detail: fmt.Sprintf("It is one of %s, a number of successes, or a condition such as \"succeeded >= 2\".", quoted(a.Schema.Words))}
 		if near := diag.Nearest(text, a.Schema.Words); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)

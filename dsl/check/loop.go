@@ -183,7 +183,7 @@ func (b *Block) seconds(attr string, otherwise float64) float64 {
 
 // itemEnv is where expressions about an item of a loop are computed.
 func (c *checker) itemEnv() *expr.Env {
-	const why = "A loop is no run of a workflow: it reads var, local, item and worker."
+	const why = "A loop is not a run of a workflow: it reads var, local, item and worker."
 	return c.env(roots{"item": root("item", ir.ItemType), "worker": root("worker", value.StringType)}, map[string]string{"step": why, "input": why, "run": why})
 }
 
@@ -200,7 +200,7 @@ func (c *checker) source(of, b *Block) {
 		return
 	}
 	if !slices.Contains(sourceLabels, b.Name) {
-		d := diag.Diagnostic{Code: "F0421", Subject: nameRange(b), Context: of.Words(), Summary: fmt.Sprintf("%.60q is no kind of source", b.Name),
+		d := diag.Diagnostic{Code: "F0421", Subject: nameRange(b), Context: of.Words(), Summary: fmt.Sprintf("%.60q is not a kind of source", b.Name),
 			Detail: fmt.Sprintf("It is one of %s.", quoted(sourceLabels))}
 		if near := diag.Nearest(b.Name, sourceLabels); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)

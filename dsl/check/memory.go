@@ -93,7 +93,7 @@ func (c *checker) embedder(b *Block) {
 			d.Summary, d.Detail = fmt.Sprintf("%s has no effect with the provider %q", name, provider), "Remove it, or name the provider that it is for:  provider = \"openai\"."
 		case name == "base_url" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != ""):
 			d.Subject = a.span()
-			d.Summary, d.Detail = fmt.Sprintf("%.80q is no address of an endpoint", a.Text), "It begins with http:// or https:// and a host, such as \"http://localhost:11434\", and has no user, query or fragment: a key comes from the environment."
+			d.Summary, d.Detail = fmt.Sprintf("%.80q is not an address of an endpoint", a.Text), "It begins with http:// or https:// and a host, such as \"http://localhost:11434\", and has no user, query or fragment: a key comes from the environment."
 		case name == "key_env" && !envName.MatchString(a.Text):
 			d.Subject = a.span()
 			d.Summary, d.Detail = fmt.Sprintf("%.40q cannot be the name of an environment variable", a.Text), "The name stands here, such as \"OPENAI_API_KEY\", and never the key itself."

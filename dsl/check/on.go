@@ -78,7 +78,7 @@ func (c *checker) onSecrets(b *Block, to *Workflow) {
 		}
 		if _, given := a.Expr.Type.Attrs[in.Name]; given || a.Expr.Type.Kind != value.ObjectT {
 			c.report(diag.Diagnostic{Code: "F0412", Subject: a.key(in.Name), Context: b.Words(), Summary: fmt.Sprintf("Input %q of workflow %q is sensitive", in.Name, to.Name),
-				Detail: "Events are kept in the store, so what they say is no secret. Have the workflow read a sensitive variable instead of the input.",
+				Detail: "Events are kept in the store, so what they say is not a secret. Have the workflow read a sensitive variable instead of the input.",
 				Notes:  []diag.Note{{Text: "declared here", Range: nameRange(in.Block)}}})
 		}
 	}

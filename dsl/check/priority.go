@@ -29,7 +29,7 @@ func (c *checker) priorityOf(n *Block) {
 			a.Expr = ir.Lit(number, value.IntType)
 			return
 		}
-		d.Summary = fmt.Sprintf("%.60q is no priority", v)
+		d.Summary = fmt.Sprintf("%.60q is not a priority", v)
 		if near := diag.Nearest(v, words); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 			d.Edit = &diag.Edit{Range: d.Subject, Text: fmt.Sprintf("%q", near)}

@@ -54,7 +54,7 @@ func (c *checker) scope(b *Block, a *Attr) {
 			c.report(d)
 		}
 	default:
-		c.report(diag.Diagnostic{Code: "F0291", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%.80q is no scope", a.Text),
+		c.report(diag.Diagnostic{Code: "F0291", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%.80q is not a scope", a.Text),
 			Detail: `It is one of "shared", "run", "agent:NAME" and "group:NAME".`})
 	}
 }

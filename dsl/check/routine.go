@@ -141,7 +141,7 @@ func (c *checker) routineStarts(b *Block) {
 				continue
 			}
 			c.report(diag.Diagnostic{Code: "F0409", Subject: with.key(in.Name), Context: b.Words(), Summary: fmt.Sprintf("Input %q of workflow %q is sensitive", in.Name, to.Name),
-				Detail: "What a routine gives is kept in the store, so it is no secret. Have the workflow read a sensitive variable instead of the input.",
+				Detail: "What a routine gives is kept in the store, so it is not a secret. Have the workflow read a sensitive variable instead of the input.",
 				Notes:  []diag.Note{{Text: "declared here", Range: nameRange(in.Block)}}})
 		}
 	}

@@ -131,7 +131,7 @@ func inEach(b *Block, each *Attr) {
 	}
 }
 
-// commands notes the shell, the block and the surroundings of the commands of a block and of those in it that are no nodes.
+// commands notes the shell, the block and the surroundings of the commands of a block and of those in it that are not nodes.
 func commands(b *Block, shell string, up *surround) (string, *surround) {
 	if s := b.Text("shell"); s != "" {
 		shell = s

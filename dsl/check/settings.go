@@ -78,11 +78,11 @@ func parseVersions(text string) (out bounds, err error) {
 	for _, part := range strings.Split(text, ",") {
 		m := boundForm.FindStringSubmatch(strings.TrimSpace(part))
 		if m == nil {
-			return nil, fmt.Errorf("%.40q is no bound", strings.TrimSpace(part))
+			return nil, fmt.Errorf("%.40q is not a bound", strings.TrimSpace(part))
 		}
 		v, ok := parseVersion(m[2])
 		if !ok {
-			return nil, fmt.Errorf("%.40q is no version", m[2])
+			return nil, fmt.Errorf("%.40q is not a version", m[2])
 		}
 		out = append(out, bound{m[1], v})
 	}

@@ -25,7 +25,7 @@ func Open(path string, o dsl.Options) (fsys fs.FS, name string, _ dsl.Options) {
 }
 
 // within lets a program read files of the repository around its folder, or of the folder if there
-// is no repository.
+// is not a repository.
 func within(dir string, o dsl.Options) dsl.Options {
 	whole, err := filepath.Abs(dir)
 	if err != nil {

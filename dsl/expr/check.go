@@ -368,7 +368,7 @@ func (c *checker) callee(f *function) string {
 	return f.name
 }
 
-// attempt is try and can: what may be null inside is no fault, and the result is null only where the last argument may be.
+// attempt is try and can: what may be null inside is not a fault, and the result is null only where the last argument may be.
 func (c *checker) attempt(n *attempt) value.Type {
 	c.forgiving++
 	types := make([]value.Type, len(n.args))

@@ -88,7 +88,7 @@ func (r *run) pair(n *forEach, object map[string]any) error {
 	return nil
 }
 
-// splat computes each of the members of a list. Null has none; what is no list is a list of itself.
+// splat computes each of the members of a list. Null has none; what is not a list is a list of itself.
 func (r *run) splat(n *splat) (value.Value, error) {
 	x, err := r.eval(n.x)
 	if err != nil {

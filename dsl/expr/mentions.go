@@ -65,7 +65,7 @@ func conditionMentions(x hclsyntax.Expression, src []byte, roots []string) (out 
 	return out
 }
 
-// isRead reports whether a name in a condition is read there: it is no key, no function, and no let of the condition makes it.
+// isRead reports whether a name in a condition is read there: it is not a key, no function, and no let of the condition makes it.
 func isRead(text string, start, end int) bool {
 	const blanks = " \t\r\n"
 	before, after := strings.TrimRight(text[:start], blanks), strings.TrimLeft(text[end:], blanks)

@@ -106,7 +106,7 @@ type Node struct {
 }
 
 // TriggerRule is a rule over the ends of other nodes. Failed, blocked and cancelled count as failed; a failure that was
-// tolerated does not keep NoneFailed and AllSuccess from holding, is no success for OneSuccess, and is a failure for
+// tolerated does not keep NoneFailed and AllSuccess from holding, is not a success for OneSuccess, and is a failure for
 // OneFailed and AllFailed.
 type TriggerRule string
 

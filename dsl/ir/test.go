@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// Test is one test of a test file: a run of a workflow in virtual time, with stubs in place of what it would start. It is no part of a
+// Test is one test of a test file: a run of a workflow in virtual time, with stubs in place of what it would start. It is not a part of a
 // [Program] and is stored nowhere.
 type Test struct {
 	Name string

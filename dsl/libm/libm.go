@@ -129,7 +129,7 @@ func exp(x double, k int) float64 {
 	return math.Ldexp(s.hi, k)
 }
 
-// The exponents above and below which a power of e is no finite number or 0; a power of 2 is so from 1024 and below -1075.
+// The exponents above and below which a power of e is not a finite number or 0; a power of 2 is so from 1024 and below -1075.
 const (
 	overflow  = 709.8
 	underflow = -745.2

@@ -70,7 +70,7 @@ func bigSincos(x float64) (sin, cos *big.Float) {
 	return sin, cos
 }
 
-// ulps is how far got lies from want, in units in the last place of want. A result that is no finite normal number must
+// ulps is how far got lies from want, in units in the last place of want. A result that is not a finite normal number must
 // be that to which want rounds.
 func ulps(got float64, want *big.Float) float64 {
 	nearest, _ := want.Float64()

@@ -73,7 +73,7 @@ func TestProbes(t *testing.T) {
 		_, found := load(p.program("var.v"))
 		for _, d := range found {
 			if slices.Contains([]string{"F0101", "F0102", "F0106", "F0110", "F0111"}, d.Code) || strings.HasPrefix(d.Code, "F00") {
-				t.Errorf("%s is no place of the language any more (places.go): %v", p.place, d)
+				t.Errorf("%s is not a place of the language any more (places.go): %v", p.place, d)
 			}
 		}
 	}

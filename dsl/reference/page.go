@@ -56,7 +56,7 @@ func ParsePage(text string) (Page, error) {
 	case !told:
 		return p, fmt.Errorf("no paragraph begins with %s", strings.TrimSpace(todo))
 	case !refused || !accepted:
-		return p, fmt.Errorf("the headings  ## Refused, or ## Told for what is no error, and  ## Accepted  are needed")
+		return p, fmt.Errorf("the headings  ## Refused, or ## Told for what is not an error, and  ## Accepted  are needed")
 	case len(blocks) != 3 || blocks[0][1] != "hcl" || blocks[1][1] != "text" || blocks[2][1] != "hcl":
 		return p, fmt.Errorf("three fenced blocks are needed: hcl, text and hcl")
 	}

@@ -19,7 +19,7 @@ type Place struct {
 // probe is a place, and the part of a program around it; PROBE stands where the expression does.
 type probe struct{ place, at, source string }
 
-// probes are the places of the language. A new one needs a line here; a test says when one is no place any more.
+// probes are the places of the language. A new one needs a line here; a test says when one is not a place any more.
 var probes = []probe{
 	{"default of a variable or an input", "top", `variable "x" { default = PROBE }`},
 	{"locals", "top", `locals { x = PROBE }`},

@@ -179,7 +179,7 @@ var Actions = []Action{
 		Attr{Name: "headers", Kind: Value, Want: value.AnyType, Doc: "An object of header fields; one that is null is left out."},
 		Attr{Name: "query", Kind: Value, Want: value.AnyType, Doc: "An object of what is added to the address behind a question mark; what is null is left out."},
 		Attr{Name: "body", Kind: Value, Want: value.AnyType, Doc: "What is sent: a text as it is, anything else as JSON."},
-		Attr{Name: "expect", Kind: Value, Want: value.List(value.IntType), Default: "200 to 299", Doc: "Status codes that are no failure. With 101 the connection is closed, and the body is empty."},
+		Attr{Name: "expect", Kind: Value, Want: value.List(value.IntType), Default: "200 to 299", Doc: "Status codes that are not failures. With 101 the connection is closed, and the body is empty."},
 		Attr{Name: "follow", Kind: Value, Want: value.IntType, Min: 0, Max: MaxRedirects, Default: "0", Doc: "How many redirects are followed. Another origin gets neither a body nor headers of the file: the step fails where it would be sent a body or a secret."},
 		Attr{Name: "max_bytes", Kind: Value, Want: value.IntType, Min: 1, Max: MaxBody, Default: "1048576", Doc: "How large the body of the answer may be."})}},
 	{Name: "remember", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "Writes an entry to the memory, once however often the attempt is made. The output is an object of its id and whether it was known.", Once: true, Attrs: attrs(

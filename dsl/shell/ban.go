@@ -113,7 +113,7 @@ func banInput(tool string) *ban {
 // banOption is for a word that could be an option.
 func banOption(tool, how string) *ban {
 	if how == "" {
-		how = fmt.Sprintf("Put -- before the words that are no options:  %s … -- {value}.", tool)
+		how = fmt.Sprintf("Put -- before the words that are not options:  %s … -- {value}.", tool)
 	}
 	return &ban{code: "F0250", summary: fmt.Sprintf("A value that %s could take for an option", tool),
 		detail: fmt.Sprintf("A value that begins with - is an option here, and %s has options that run programs or write files. %s", tool, how)}
@@ -122,7 +122,7 @@ func banOption(tool, how string) *ban {
 // banUnknown is for a word that could be an option of a program that the table does not have.
 func banUnknown(tool string) *ban {
 	return &ban{code: "F0250", summary: fmt.Sprintf("A value that %s could take for an option", tool),
-		detail: fmt.Sprintf("A value that begins with - may be an option here, and flowrun does not know which options of %s run programs or write files. Put -- before the words that are no options:  %s … -- {value}; write text before it, such as ./{value} for a file; or write an option and its value as one word:  --name={value}.", tool, tool)}
+		detail: fmt.Sprintf("A value that begins with - may be an option here, and flowrun does not know which options of %s run programs or write files. Put -- before the words that are not options:  %s … -- {value}; write text before it, such as ./{value} for a file; or write an option and its value as one word:  --name={value}.", tool, tool)}
 }
 
 // banXargs is for what xargs puts behind the words of a command.

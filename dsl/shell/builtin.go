@@ -25,7 +25,7 @@ func init() {
 	}
 }
 
-// every refuses all words of a command, first all up to the first that is no option.
+// every refuses all words of a command, first all up to the first that is not an option.
 func every(b *ban) func(*scan, []*word) *ban {
 	return func(_ *scan, words []*word) *ban {
 		for _, w := range words[1:] {

@@ -391,7 +391,7 @@ func (j *judge) remote(words []*word) bool {
 	return false
 }
 
-// kind is what the next word that is no option is.
+// kind is what the next word that is not an option is.
 func (j *judge) kind() kind {
 	switch {
 	case j.program && !j.tool.shell && j.entry == nil && j.tool.rest == isData:

@@ -171,7 +171,7 @@ var filling = set("read printf mapfile readarray getopts unset wait")
 // environ are programs that can put out a variable of the environment, which they name in their text.
 var environ = set("sh bash dash ash ksh zsh printenv env genv awk gawk mawk nawk perl python python2 python3 ruby node php lua jq gojq yq envsubst")
 
-// The names under which held knows what is no variable: what a function puts out and what it reads, what all variables
+// The names under which held knows what is not a variable: what a function puts out and what it reads, what all variables
 // hold, and what stands in a file that the script writes.
 const (
 	outOf   = "()"

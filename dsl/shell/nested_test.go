@@ -54,7 +54,7 @@ func TestNestedPlaces(t *testing.T) {
 		src := "printf '%s' " + nested(r, 1+r.Intn(4)) + " > /dev/null\n"
 		d := Dialect(i % 2)
 		text, list := Rewrite(cut(src), d, place)
-		if list != nil || strings.Count(src, "`") > 2 { // back quotes in back quotes are no shell's
+		if list != nil || strings.Count(src, "`") > 2 { // back quotes in back quotes are not shell's
 			continue
 		}
 		accepted++

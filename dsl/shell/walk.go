@@ -316,7 +316,7 @@ func (s *scan) part(p syntax.WordPart, w where) {
 		if w.no == banArithmetic {
 			s.names(p, w.no)
 		}
-		s.ban(p, w.but(banEscaped)) // a reference that is no part of its own has a backslash before it
+		s.ban(p, w.but(banEscaped)) // a reference that is not a part of its own has a backslash before it
 	case *syntax.SglQuoted:
 		s.single(p, w)
 	case *syntax.DblQuoted:

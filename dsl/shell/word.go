@@ -12,7 +12,7 @@ type word struct {
 	whole  bool   // that is all of it
 	begins bool   // a value that may begin with - stands first
 	holds  bool   // there is a value in it
-	free   bool   // one that is no number
+	free   bool   // one that is not a number
 	no     *ban   // why no value can stand in it; nil if one can
 
 	node  *syntax.Word // in a script

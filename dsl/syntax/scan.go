@@ -51,7 +51,7 @@ func scan(name string, data []byte, most Limits) ([]byte, []segment, diag.List) 
 	return src, s.cut(), s.list
 }
 
-// characters finds bytes that are no text, or text that does not look like what it is, and lines that are too long.
+// characters finds bytes that are not text, or text that does not look like what it is, and lines that are too long.
 func characters(name string, src []byte, most int) (list diag.List) {
 	seen := map[string]bool{}
 	report := func(at, size int, code, summary, detail string) {

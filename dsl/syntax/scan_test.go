@@ -60,7 +60,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Long lists and many lines are no chain of operators, and what stands in text, comments and heredocs is not counted.
+// Long lists and many lines are not a chain of operators, and what stands in text, comments and heredocs is not counted.
 func TestNotCounted(t *testing.T) {
 	rep := strings.Repeat
 	for name, src := range map[string]string{

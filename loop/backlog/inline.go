@@ -232,7 +232,7 @@ func (m *markdown) inline(source string) *flat {
 	return f
 }
 
-// unescape resolves the escapes of a text. What an author escaped is no metadata.
+// unescape resolves the escapes of a text. What an author escaped is not metadata.
 func (f *flat) unescape(s string) string {
 	if strings.IndexByte(s, '&') >= 0 {
 		s = html.UnescapeString(s)

@@ -190,7 +190,7 @@ func (m *markdown) lineOf(at int) int {
 	return sort.Search(len(m.starts), func(i int) bool { return m.starts[i] > at })
 }
 
-// blocks reads the blocks of the document or of a list item that is no item of work. Parent is the index of the item around them.
+// blocks reads the blocks of the document or of a list item that is not an item of work. Parent is the index of the item around them.
 func (m *markdown) blocks(n ast.Node, parent int, from said) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {

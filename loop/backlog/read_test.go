@@ -147,7 +147,7 @@ func TestEdits(t *testing.T) {
 		edits++
 		out := e.Apply(source)
 		if e.End-e.Start > 40 || len(e.Text) > 40 {
-			t.Fatalf("%s line %d to %s: the edit %+v is no mark", name, d.Items[i].Line, s, e)
+			t.Fatalf("%s line %d to %s: the edit %+v is not a mark", name, d.Items[i].Line, s, e)
 		}
 		if !bytes.Equal(out[:e.Start], source[:e.Start]) || !bytes.Equal(out[e.Start+len(e.Text):], source[e.End:]) {
 			t.Fatalf("%s line %d: bytes beside the mark differ", name, d.Items[i].Line)

@@ -71,7 +71,7 @@ type Machine struct {
 	over              bool
 }
 
-// none is no round.
+// none is not a round.
 const none = -1
 
 // counts are of this run.

@@ -136,7 +136,7 @@ func parseName(words []word, location *time.Location) (Schedule, error) {
 	case lower == "@every":
 		return parseEvery(words, location)
 	case lower == "@reboot":
-		return Schedule{}, name.errorf("Start the run where the machine starts, or write a time.", "a routine is no part of the machine's start: @reboot is not supported")
+		return Schedule{}, name.errorf("Start the run where the machine starts, or write a time.", "a routine is not a part of the machine's start: @reboot is not supported")
 	case fields == "":
 		hint := "There are " + strings.Join(dailyNames, ", ") + "."
 		if near := diag.Nearest(lower, dailyNames); near != "" {

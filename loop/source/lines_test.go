@@ -100,7 +100,7 @@ func TestLinesVerbs(t *testing.T) {
 	}
 }
 
-// What a source says of an error reaches the machine; what is no answer is an error.
+// What a source says of an error reaches the machine; what is not an answer is an error.
 func TestLinesErrors(t *testing.T) {
 	for _, c := range []struct {
 		status int

@@ -45,7 +45,7 @@ func Key(e entry.Entry) string {
 	return ID("key", string(e.Scope), e.Agent, string(e.Type), texts)
 }
 
-// Clip shortens a text to n bytes, at a space where one is near, with "…" for the rest. Bytes that are no text become U+FFFD.
+// Clip shortens a text to n bytes, at a space where one is near, with "…" for the rest. Bytes that are not text become U+FFFD.
 func Clip(text string, n int) string {
 	const more = "…"
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))

@@ -146,7 +146,7 @@ func TestReword(t *testing.T) {
 		"it cites the one before":    {p, "Fine.", []int{0}, nil},
 		"it is empty":                {p, " \n", []int{1}, nil},
 		"it is longer":               {p, strings.Repeat("long ", 40), []int{1}, nil},
-		"it is no text":              {p, "\xff", []int{1}, nil},
+		"it is not text":             {p, "\xff", []int{1}, nil},
 		"it fails":                   {p, "", nil, errors.New("no network")},
 		"one side of a conflict":     {conflict, "Fine.", []int{1, 1}, nil},
 	} {

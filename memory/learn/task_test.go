@@ -196,7 +196,7 @@ func TestRepeatsAreTold(t *testing.T) {
 	other.Scope = entry.Shared
 	line.Type, line.Session = "", "talk"
 	if Key(a) == "" || Key(a) != Key(same) {
-		t.Error("the same lesson in other spelling is no repeat")
+		t.Error("the same lesson in other spelling is not a repeat")
 	}
 	for name, e := range map[string]entry.Entry{"another lesson": port, "another scope": other, "a line of a conversation": line} {
 		if Key(e) == Key(a) {

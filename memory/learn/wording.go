@@ -11,7 +11,7 @@ import (
 
 // Worder words a pattern better than a template does: a language model. It gets the lessons numbered from 1 and answers with one
 // text and the numbers that it rests on. It never decides what is grouped, kept or hidden. An error that wraps [ErrRefused] says
-// that it has answered, with something that is no such answer.
+// that it has answered, with something that is not such an answer.
 type Worder interface {
 	Word(lessons []string) (text string, cites []int, err error)
 }

@@ -267,7 +267,7 @@ func keepOthersOut(path string) error {
 	return f.Chmod(info.Mode().Perm() &^ 0o022)
 }
 
-// Mkdir makes a folder that only its owner may enter, whatever the umask; one that is there is fine if it is no link.
+// Mkdir makes a folder that only its owner may enter, whatever the umask; one that is there is fine if it is not a link.
 func Mkdir(path string) error {
 	err := os.Mkdir(path, 0o700)
 	if err == nil {

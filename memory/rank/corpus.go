@@ -86,7 +86,7 @@ func (c *Corpus) session(name string) int32 {
 }
 
 // Remove makes the text of an id one that nobody sees, ever again. Its slot is not given to another. An id that is not there
-// is no error.
+// is not an error.
 func (c *Corpus) Remove(id string) {
 	if slot, ok := c.slots[id]; ok {
 		c.docs[slot].gone = true

@@ -29,7 +29,7 @@ type Hit struct {
 	Parts Parts
 }
 
-// Rank answers a query, best first. A text without any evidence, of its own or of a neighbour, is no answer.
+// Rank answers a query, best first. A text without any evidence, of its own or of a neighbour, is not an answer.
 func (c *Corpus) Rank(q Query) []Hit {
 	s := c.search(q)
 	type scored struct {

@@ -100,7 +100,7 @@ func (d *database) ask(query string, into ...any) error {
 }
 
 // checkpoint writes the log back once it is long. SQLite would do it by itself, and keep to itself what goes wrong there. What was
-// committed is durable in any case; an error means that nothing more may be written. A full disk is no error: the log keeps all.
+// committed is durable in any case; an error means that nothing more may be written. A full disk is not an error: the log keeps all.
 func (d *database) checkpoint() error {
 	err := d.Raw(func(conn any) error {
 		written, _, err := conn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true)

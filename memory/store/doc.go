@@ -14,7 +14,7 @@
 //   - Any number of processes may have the store open. Each transaction holds a shared flock, a rebuild the exclusive one,
 //     and who finds the database replaced opens the new one before going on.
 //   - After an I/O error of a write the open store writes nothing more: what the disk holds is unknown until it is opened
-//     afresh. A full disk is no such error.
+//     afresh. A full disk is not such an error.
 //
 // Enter at [Open]; turn.go is who may do what when, load.go the way from files to a state, append.go the way back, mark.go the
 // number beside the database, scan.go and log.go how pages are read without SQLite, rebuild.go what is made of them, swap.go

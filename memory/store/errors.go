@@ -16,7 +16,7 @@ var (
 	// ErrNoStore: a read-only open, and there is nothing to read.
 	ErrNoStore = errors.New("there is no memory")
 	// ErrNotStore: the folder to make a store in, or the database in it, is in use for something else.
-	ErrNotStore = errors.New("it is no store of flowrun")
+	ErrNotStore = errors.New("it is not a store of flowrun")
 	// ErrForeign: the database holds what flowrun never puts there, such as a trigger.
 	ErrForeign = errors.New("the memory is not one that flowrun made")
 	// ErrReadOnly: the store was opened with ReadOnly, or lies where nobody may write.

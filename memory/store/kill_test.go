@@ -89,7 +89,7 @@ func startWriter(t testing.TB, dir, name string) *writer {
 		for lines := bufio.NewReader(out); ; {
 			line, err := lines.ReadString('\n')
 			if err == io.EOF || err != nil {
-				return // half a line is no acknowledgement
+				return // half a line is not an acknowledgement
 			}
 			w.mu.Lock()
 			w.acknowledged = append(w.acknowledged, strings.TrimSpace(line))

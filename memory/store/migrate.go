@@ -76,7 +76,7 @@ func (s *Store) forward(id storeID, have int) error {
 	if err := s.db.exec("VACUUM INTO ?", path); err != nil {
 		return fmt.Errorf("copying the memory before bringing it forward: %w", err)
 	}
-	if err := sort(s.db.migrate(id, have)); err != nil { // the copy has read every page: what goes wrong now is no damage
+	if err := sort(s.db.migrate(id, have)); err != nil { // the copy has read every page: what goes wrong now is not a damage
 		return fmt.Errorf("bringing the memory forward to version %d: %v", len(migrations), err)
 	}
 	return nil

@@ -168,7 +168,7 @@ func check(t *testing.T, seed uint64, c window.Content, o window.Options, f wind
 func checkSummary(fail func(string, ...any), c window.Content, f window.Fitted) {
 	s := f.Summary
 	if !utf8.ValidString(s.Text()) {
-		fail("the summary is no text")
+		fail("the summary is not text")
 	}
 	index := func(id string) int {
 		return slices.IndexFunc(c.Messages, func(m window.Message) bool { return m.ID == id })

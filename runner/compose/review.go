@@ -34,7 +34,7 @@ func (c *Composer) Review(w *Work, g *ir.Gate, judge *ir.Agent) (*event.Attempt,
 	if place, err := c.composeAgent(a, &work, pass); err != nil {
 		return nil, EvaluationError(place, err)
 	}
-	a.Agent.Memory = nil // what was learned of other work is no evidence
+	a.Agent.Memory = nil // what was learned of other work is not evidence
 	if err := c.composeJudgement(a, w, g.Review); err != nil {
 		return nil, EvaluationError("review", err)
 	}

@@ -66,7 +66,7 @@ func (s *stored) encode() ([]byte, error) {
 func decodeStored(text []byte) (*stored, error) {
 	rest, ok := bytes.CutPrefix(text, []byte(storedHead))
 	if !ok {
-		return nil, errors.New("it is no journal")
+		return nil, errors.New("it is not a journal")
 	}
 	var s stored
 	line := func() (l []byte) {

@@ -42,7 +42,7 @@ import (
 // Machine is the state machine that a host drives, such as the one of runner/machine. It is not safe for concurrent use.
 type Machine interface {
 	// Step takes one event. An error means that the event cannot be part of this run at all (a defect, or a journal of
-	// something else); the run stops there with its journal intact. A late or unknown answer is no error.
+	// something else); the run stops there with its journal intact. A late or unknown answer is not an error.
 	Step(event.Event) error
 	// Advance does at most budget units of work and appends the reaction to out. It reports whether
 	// work is left. Hosts call it until no work is left, and then Step. The slices leave no trace.
@@ -53,7 +53,7 @@ type Machine interface {
 type Factory func(h journal.Header, definition []byte) (Machine, error)
 
 // Start is a new run: its definition, and its first event. Source is kept beside the definition for people (snippets);
-// it is no part of the hash.
+// it is not a part of the hash.
 type Start struct {
 	Header     journal.Header // Run and Created may be left empty: the host gives them
 	Definition []byte

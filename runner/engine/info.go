@@ -89,7 +89,7 @@ func StatusAfter(s event.Status, r *event.Reaction, f *Fold) event.Status {
 	return event.Running
 }
 
-// Group names runs that must not overlap: one of them at a time is driven. The zero value is no group.
+// Group names runs that must not overlap: one of them at a time is driven. The zero value is not a group.
 type Group struct {
 	Name     string
 	WhenBusy WhenBusy

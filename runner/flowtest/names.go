@@ -306,7 +306,7 @@ func (s *names) node(path, attr string) (value.Value, error) {
 	return o[attr], nil
 }
 
-// outermost tells whether a node is no instance and in no instance or iteration.
+// outermost tells whether a node is not an instance and in no instance or iteration.
 func outermost(n *view.Node) bool {
 	for p := n; p != nil; p = p.Parent {
 		if p.Iteration() > 0 || strings.HasSuffix(p.Path, "]") {

@@ -160,7 +160,7 @@ Answer with one JSON object and nothing else: {"text": "…", "cites": [1, 2]}. 
 // readWording reads an editor's output: an object of text and cites, the same as text with something around it, or either in the member
 // result, where command-line assistants put it.
 func readWording(output value.Value) (text string, cites []int, err error) {
-	const form = `it is no object of "text" and "cites"`
+	const form = `it is not an object of "text" and "cites"`
 	for range 4 { // text, an object around it, and text in that
 		switch v := output.(type) {
 		case string:
@@ -188,7 +188,7 @@ func readMembers(v map[string]any) (text string, cites []int, err error) {
 	for _, c := range list {
 		n, isNumber := c.(float64)
 		if !isNumber || n != float64(int(n)) {
-			return "", nil, fmt.Errorf("%w: cites has %.40s, which is no number of a lesson", learn.ErrRefused, value.Text(c))
+			return "", nil, fmt.Errorf("%w: cites has %.40s, which is not a number of a lesson", learn.ErrRefused, value.Text(c))
 		}
 		cites = append(cites, int(n))
 	}

@@ -80,7 +80,7 @@ var epoch = event.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 func load(src string) (*ir.Program, error) {
 	p, diags := dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(src)}}, "w.flow.hcl", dsl.Options{})
 	for _, d := range diags {
-		if d.Severity == diag.Error { // a warning of what never runs is no obstacle to showing that it does not
+		if d.Severity == diag.Error { // a warning of what never runs is not an obstacle to showing that it does not
 			return nil, d
 		}
 	}

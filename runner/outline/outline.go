@@ -173,7 +173,7 @@ func times(a, b *int) *int {
 }
 
 // attempts is how many attempts one round of a step makes at most: those of its agent and of each that it falls back to. What is
-// computed, and a wait, is no attempt.
+// computed, and a wait, is not an attempt.
 func (o *outliner) attempts(n *plan.Node) *int {
 	one, course := 1, n.Action.Kind().Course()
 	switch {

@@ -62,7 +62,7 @@ workflow "w" {
 	if got, want := strings.Join(o.Critical, " "), "a p/b f"; got != want {
 		t.Errorf("the critical path is %s, want %s", got, want)
 	}
-	if o.Attempts == nil || *o.Attempts != 6 { // a value is no attempt
+	if o.Attempts == nil || *o.Attempts != 6 { // a value is not an attempt
 		t.Errorf("%v attempts at most, want 6", o.Attempts)
 	}
 }

@@ -188,7 +188,7 @@ func (h *host) found(r *Request) {
 	})
 }
 
-// numbered are parts of requests that the machine, or the host, gives: they are no part of what is asked for.
+// numbered are parts of requests that the machine, or the host, gives: they are not part of what is asked for.
 var numbered = []string{"ticket", "key", "run", "base", "admission", "budget", "held", "cause"}
 
 // bounds are the parts that need not be the same, besides those that are numbers.

@@ -176,7 +176,7 @@ func callKey(c *event.StartChild) key { return key{node: c.Node, what: "call"} }
 
 func timerKey(t *event.SetTimer) key { return key{node: t.Node, what: "timer " + string(t.Purpose)} }
 
-// differs names the fields in which two requests are not the same. Numbers that the machine gives, and keys, are no part of what is
+// differs names the fields in which two requests are not the same. Numbers that the machine gives, and keys, are not part of what is
 // asked for.
 func differs(was, is any) []string {
 	a, b := fields(was), fields(is)

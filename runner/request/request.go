@@ -132,9 +132,9 @@ func toURL(v value.Value) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%.200q is no URL", text)
+		return "", fmt.Errorf("%.200q is not a URL", text)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", fmt.Errorf("%.200q is no URL that begins with http:// or https:// and a host", text)
+		return "", fmt.Errorf("%.200q is not a URL that begins with http:// or https:// and a host", text)
 	}
 	return text, nil
 }
@@ -147,7 +147,7 @@ func addQuery(address string, v value.Value) (string, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", fmt.Errorf("%.200q is no URL", address)
+		return "", fmt.Errorf("%.200q is not a URL", address)
 	}
 	values := u.Query()
 	for _, name := range value.Keys(fields) {

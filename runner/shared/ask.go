@@ -58,7 +58,7 @@ type Outcome string
 const (
 	Recorded Outcome = "recorded" // the run will count it
 	Late     Outcome = "late"     // it was decided before, or the time is over
-	Stranger Outcome = "stranger" // the person is no approver
+	Stranger Outcome = "stranger" // the person is not an approver
 	Changed  Outcome = "changed"  // something else is shown now
 	Unasked  Outcome = "unasked"  // the node asks nobody
 	BadWord  Outcome = "bad_word" // the node waits for other words

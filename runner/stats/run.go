@@ -139,7 +139,7 @@ func (r *Run) takeTransition(t *event.Transition) {
 	r.Tasks = append(r.Tasks, task)
 }
 
-// member is what a task belongs to. "" is no member: the run belongs to nothing where tasks are set apart.
+// member is what a task belongs to. "" is not a member: the run belongs to nothing where tasks are set apart.
 func (r *Run) member(by Group, t Task) string {
 	switch by {
 	case ByWorkflow:

@@ -321,10 +321,10 @@ func TestWhatIsAccepted(t *testing.T) {
 		{"a review loop that comes to its limit", strings.Replace(reviewLoop, "= 5", "= 2", 1), map[string]any{"loop/i1/review": review(false, "no tests"),
 			"loop/i2/review": review(false, "no docs")}, event.FailedS,
 			[]string{"refused loop/i1/write: " + round(1) + ` | review: {"ok":false,"why":"no tests"}`, "refused loop/i2/write: " + round(2) + ` | review: {"ok":false,"why":"no docs"}`}},
-		{"a reviewer whose answer cannot be used", reviewLoop, map[string]any{"loop/i1/review": fail("this is no Go")}, event.FailedS,
-			[]string{"failed loop/i1/review: this is no Go"}},
-		{"a reviewer that fails", strings.Replace(reviewLoop, "step.review.output.ok", "step.review.status == 'succeeded'", 1), map[string]any{"loop/i1/review": fail("this is no Go"), "loop/i2/review": review(true, "")}, event.Succeeded,
-			[]string{"failed loop/i1/review: this is no Go", "refused loop/i1/write: round 1 did not meet its condition: step.review.status == 'succeeded' | review: null this is no Go", "accepted loop/i2/write", "accepted loop/i2/review"}},
+		{"a reviewer whose answer cannot be used", reviewLoop, map[string]any{"loop/i1/review": fail("this is not a Go")}, event.FailedS,
+			[]string{"failed loop/i1/review: this is not a Go"}},
+		{"a reviewer that fails", strings.Replace(reviewLoop, "step.review.output.ok", "step.review.status == 'succeeded'", 1), map[string]any{"loop/i1/review": fail("this is not a Go"), "loop/i2/review": review(true, "")}, event.Succeeded,
+			[]string{"failed loop/i1/review: this is not a Go", "refused loop/i1/write: round 1 did not meet its condition: step.review.status == 'succeeded' | review: null this is not a Go", "accepted loop/i2/write", "accepted loop/i2/review"}},
 		{"tests as a reviewer", `sequence "loop" {
 			step "write" {
 				agent = agent.coder

@@ -16,7 +16,7 @@ type place struct {
 	iteration int    // 0: the node has no repeat, or it is the repeat as a whole
 }
 
-// places takes a path apart, from the outermost group to the node itself. It gives nil for what is no path of the workflow.
+// places takes a path apart, from the outermost group to the node itself. It gives nil for what is not a path of the workflow.
 func places(g *plan.Graph, path string) (out []place) {
 	for at := 0; at < len(path); {
 		end := at + strings.IndexAny(path[at:]+"/", "/[")

@@ -52,7 +52,7 @@ type Task struct {
 	Believed bool
 	// Heard is what those said who were asked about the round that was refused.
 	Heard []Heard
-	// Stdout and Stderr are of the attempt with the problem. What an agent says in lines of the protocol is no Stdout: it has been
+	// Stdout and Stderr are of the attempt with the problem. What an agent says in lines of the protocol is not a Stdout: it has been
 	// understood, and what it says that it learned goes its own way.
 	Stdout, Stderr string
 	Output         value.Value

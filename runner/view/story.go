@@ -135,7 +135,7 @@ func (r *Run) follower(n *Node) string {
 	return ""
 }
 
-// nearest is the node of a name that n can mean: of those that are no instance or iteration by themselves, the one with which it
+// nearest is the node of a name that n can mean: of those that are not instances or iterations by themselves, the one with which it
 // shares most of its path.
 func (r *Run) nearest(n *Node, name string) (found *Node) {
 	most := -1
@@ -153,7 +153,7 @@ func (r *Run) nearest(n *Node, name string) (found *Node) {
 	return found
 }
 
-// Named lists the nodes of a declared name that are no instance or iteration of another one, in order.
+// Named lists the nodes of a declared name that are not instances or iterations of another one, in order.
 func (r *Run) Named(name string) (list []*Node) {
 	r.Each(func(n *Node, _ int) {
 		if n.Name == name && !strings.HasSuffix(n.Path, "]") && n.Iteration() == 0 {

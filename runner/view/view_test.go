@@ -290,7 +290,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// A node that waits knows when it goes on, until it does. Its timeout is no such moment.
+// A node that waits knows when it goes on, until it does. Its timeout is not such a moment.
 func TestDue(t *testing.T) {
 	r := New(nil)
 	for i, s := range []struct {

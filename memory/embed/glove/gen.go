@@ -19,7 +19,7 @@ import (
 const (
 	words   = 30_000 // kept, of the 341,000 that the package has in the order of their frequency
 	dim     = 100
-	longest = 40 // bytes of a word; what is longer is no word
+	longest = 40 // bytes of a word; what is longer is not a word
 )
 
 func main() {
@@ -38,7 +38,7 @@ func generate(dir, file string) error {
 	}
 	var theirs struct {
 		Words   []string
-		Vectors map[string][]float32 // what comes after the first 100 numbers is no part of the vector
+		Vectors map[string][]float32 // what comes after the first 100 numbers is not a part of the vector
 	}
 	if err := json.Unmarshal(b, &theirs); err != nil {
 		return err

@@ -64,7 +64,7 @@ type codes struct {
 // Open takes what [Pack] made, which it keeps and does not write to, and room to unpack it to: of exactly its size, or nil for room
 // of its own. It unpacks nothing yet, so the only damage that it sees is that of the sizes.
 //
-// Room that is a variable of a package is no part of the heap, so that having it does not bring a collection about: a millisecond of
+// Room that is a variable of a package is not a part of the heap, so that having it does not bring a collection about: a millisecond of
 // a short command.
 func Open(packed, room []byte) (*Packed, error) {
 	if len(packed) < head {
@@ -119,7 +119,7 @@ func (p *Packed) Bytes(from, to int) ([]byte, error) {
 	return p.bytes[from:to:to], nil
 }
 
-// scratch is room to unpack one block at a time, guarded by mu. It is no part of [Packed]: the linker keeps the methods of whatever a
+// scratch is room to unpack one block at a time, guarded by mu. It is not a part of [Packed]: the linker keeps the methods of whatever a
 // value in an interface leads to, and those of this pack as well.
 var (
 	mu      sync.Mutex

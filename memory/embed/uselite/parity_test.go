@@ -16,7 +16,7 @@ import (
 
 // golden is a text with what another implementation of the model, in floats throughout, made of it: its pieces and its vector.
 type golden struct {
-	Text   []byte  `json:"text"` // base64 in the file, as some are no UTF-8
+	Text   []byte  `json:"text"` // base64 in the file, as some are not UTF-8
 	Tokens []int32 `json:"tokens"`
 	vector []float32
 }

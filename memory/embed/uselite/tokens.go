@@ -73,7 +73,7 @@ func (s *split) read(text string) bool {
 	}
 	s.text = utf8.AppendRune(s.text[:0], space)
 	runes := 0
-	for _, c := range text { // a byte that is no UTF-8 becomes U+FFFD
+	for _, c := range text { // a byte that is not a UTF-8 becomes U+FFFD
 		if c == ' ' {
 			c = space
 		}

@@ -80,7 +80,7 @@ func pieceNames(t *testing.T) []string {
 	for i := range names {
 		names[i], letters = letters[:lengths[i]], letters[lengths[i]:]
 		if !utf8.ValidString(names[i]) {
-			t.Errorf("piece %d is no UTF-8", i)
+			t.Errorf("piece %d is not a UTF-8", i)
 		}
 	}
 	return names

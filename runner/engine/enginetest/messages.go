@@ -147,15 +147,15 @@ func messageRefused(t *testing.T, s Store) {
 		deep = []any{deep}
 	}
 	for name, x := range map[string]event.External{
-		"no kind":              {Node: "hears"},
-		"an unknown kind":      {Kind: "decision", Node: "hears"},
-		"a cancel with data":   {Kind: event.ExternalCancel, Data: "x"},
-		"a cancel of a task":   {Kind: event.ExternalCancel, Node: "hears"},
-		"too much data":        note("hears", strings.Repeat("x", engine.MaxData-1)),
-		"data that is no JSON": note("hears", func() {}),
-		"data too deep":        note("hears", deep),
-		"a number too large":   note("hears", 1e300),
-		"a node's path":        note(strings.Repeat("x", engine.MaxReason+1), nil),
+		"no kind":               {Node: "hears"},
+		"an unknown kind":       {Kind: "decision", Node: "hears"},
+		"a cancel with data":    {Kind: event.ExternalCancel, Data: "x"},
+		"a cancel of a task":    {Kind: event.ExternalCancel, Node: "hears"},
+		"too much data":         note("hears", strings.Repeat("x", engine.MaxData-1)),
+		"data that is not JSON": note("hears", func() {}),
+		"data too deep":         note("hears", deep),
+		"a number too large":    note("hears", 1e300),
+		"a node's path":         note(strings.Repeat("x", engine.MaxReason+1), nil),
 	} {
 		if err := h.Signal(ctx, run, x); !errors.Is(err, engine.ErrExternal) {
 			t.Errorf("%s: %v", name, err)

@@ -30,7 +30,7 @@ func Run(t *testing.T, h Harness) {
 		{"a failed attempt is tried again after its backoff", false, backoff},
 		{"batches are bounded by number", false, boundedBatches},
 		{"batches are bounded by size", false, boundedBytes},
-		{"a stop is no cancel", true, stopIsNoCancel},
+		{"a stop is not a cancel", true, stopIsNoCancel},
 		{"a stop keeps timers", false, stopKeepsTimers},
 		{"a crash at any commit loses nothing", false, crashAnywhere},
 		{"a crash loses what was in flight, and says so", true, crashInFlight},

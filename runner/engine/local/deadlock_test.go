@@ -75,7 +75,7 @@ func TestWaitsInACircle(t *testing.T) {
 	}
 }
 
-// A wait that is no circle is not refused: for a run that waits, through what it calls, for a third one.
+// A wait that is not a circle is not refused: for a run that waits, through what it calls, for a third one.
 func TestWaitsInARow(t *testing.T) {
 	c := newCrew(t)
 	var all []*under

@@ -119,7 +119,7 @@ workflow "k" {
 	}
 }
 
-// Bytes that cannot be read say nothing, and are no error.
+// Bytes that cannot be read say nothing, and are not error.
 func TestUnreadableDurationsCountAsNone(t *testing.T) {
 	s := newStore(t)
 	e := s.open(t, Options{})

@@ -12,7 +12,7 @@ import (
 // Errors about the store as a whole, wrapped with its path. Damage to journals wraps journal.ErrBroken.
 var (
 	// ErrNotStore: the folder to make a store in is in use for something else.
-	ErrNotStore = errors.New("the folder is no store")
+	ErrNotStore = errors.New("the folder is not a store")
 	// ErrReplaced: the database is not the one that the folder belongs to, is gone, or was emptied.
 	ErrReplaced = errors.New("the store's database is not what it was")
 	// ErrBusy: another process did not let go of the store in time.

@@ -82,7 +82,7 @@ func TestOutputFile(t *testing.T) {
 		"of a failure": {`echo a=1 >> "$FLOWRUN_OUTPUT"; exit 3`, "error exit=3 recoverable/exit: exit code 3", nil},
 		"bad":          {`echo a >> "$FLOWRUN_OUTPUT"`, `error exit=0 blocking/bad_output: line 1 of $FLOWRUN_OUTPUT is neither NAME=VALUE nor NAME<<END nor a JSON object: "a"`, nil},
 		"removed":      {`rm "$FLOWRUN_OUTPUT"`, "error exit=0 blocking/bad_output: $FLOWRUN_OUTPUT cannot be read: it is not there any more", nil},
-		"a pipe":       {`rm "$FLOWRUN_OUTPUT"; mkfifo "$FLOWRUN_OUTPUT"`, "error exit=0 blocking/bad_output: $FLOWRUN_OUTPUT cannot be read: it is no file any more", nil},
+		"a pipe":       {`rm "$FLOWRUN_OUTPUT"; mkfifo "$FLOWRUN_OUTPUT"`, "error exit=0 blocking/bad_output: $FLOWRUN_OUTPUT cannot be read: it is not a file any more", nil},
 		"replaced":     {`echo a=1 > "$FLOWRUN_OUTPUT.new"; mv "$FLOWRUN_OUTPUT.new" "$FLOWRUN_OUTPUT"`, "ok exit=0", map[string]any{"a": "1"}},
 		"just fits":    {`printf 'a=%1048574s' >> "$FLOWRUN_OUTPUT"`, "ok exit=0", map[string]any{"a": strings.Repeat(" ", executor.MaxOutput-2)}},
 		"too large":    {`printf 'a=%1048575s' >> "$FLOWRUN_OUTPUT"`, "error exit=0 fatal/output_too_large: the file $FLOWRUN_OUTPUT has 1048577 bytes; an output may have 1048576 (1 MiB)", nil},

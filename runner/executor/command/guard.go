@@ -43,7 +43,7 @@ func newToken() string {
 // mark is the value of childVar for one more attempt.
 func (g *guard) mark() string { return g.token + "-" + strconv.FormatUint(g.serial.Add(1), 10) }
 
-// start makes the guardian by running command, with the token as its last argument. That there can be none is no reason not
+// start makes the guardian by running command, with the token as its last argument. That there can be none is not a reason not
 // to work; the error is only for want of descriptors or processes, which passes.
 func (g *guard) start(command []string) error {
 	if g.tried || len(command) == 0 {

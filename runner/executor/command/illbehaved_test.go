@@ -84,7 +84,7 @@ func TestIllBehaved(t *testing.T) {
 		{name: "never reads 1 MB and ends well", script: result, want: "ok exit=0", with: strings.Repeat("x", 1<<20)},
 		{name: "two results", script: result + ";" + result, want: "error exit=0 recoverable/agent: the agent gave 2 results"},
 		{name: "a result from behind the end", script: `(sleep 0.2; ` + result + `) &`, want: "ok exit=0"},
-		{name: "junk and half JSON", script: `printf 'hello\n\377\376\n{"type":"result","outp'`, want: "error exit=0 blocking/bad_json: the agent's output is no JSON"},
+		{name: "junk and half JSON", script: `printf 'hello\n\377\376\n{"type":"result","outp'`, want: "error exit=0 blocking/bad_json: the agent's output is not JSON"},
 		{name: "junk, then a result", script: `printf 'hello\n\377{"type":\n'; ` + result, want: "ok exit=0"},
 	}
 	if testing.Short() {

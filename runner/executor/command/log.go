@@ -33,7 +33,7 @@ func (x *Executor) logFile(a *event.Attempt, stream string) logFile {
 	return logFile{dir: x.opt.LogDir, prefix: x.opt.LogRel, of: a, stream: stream, left: x.logMax}
 }
 
-// open makes the file. That it cannot be made is no failure of the attempt: the mark in the text says it.
+// open makes the file. That it cannot be made is not a failure of the attempt: the mark in the text says it.
 func (l *logFile) open() {
 	l.opened = true
 	if l.dir == "" {

@@ -83,7 +83,7 @@ func readOutput(name string) (text []byte, size int64, err error) {
 		return nil, 0, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("it is no file any more")
+		return nil, 0, fmt.Errorf("it is not a file any more")
 	}
 	text, err = io.ReadAll(io.LimitReader(f, executor.MaxOutput+1))
 	return text, max(st.Size(), int64(len(text))), err

@@ -36,7 +36,7 @@ func (p *program) flaw(env map[string]string) string {
 	}
 	for _, name := range names(env) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Sprintf("%s is no name of an environment variable: it may not be empty, nor hold = or a NUL byte",
+			return fmt.Sprintf("%s is not a name of an environment variable: it may not be empty, nor hold = or a NUL byte",
 				executor.Clip(fmt.Sprintf("%q", name), nameMax))
 		}
 	}
@@ -124,7 +124,7 @@ func startFailed(p *program, err error) *event.Error {
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		e.Message = fmt.Sprintf("%s is not executable by this user: chmod +x?", path)
 	case errors.Is(err, syscall.ENOEXEC), errors.Is(err, syscall.EINVAL):
-		e.Message = fmt.Sprintf("%s is no program: it is built for another system, or is a script without a #! line", path)
+		e.Message = fmt.Sprintf("%s is not a program: it is built for another system, or is a script without a #! line", path)
 	default: // too many processes, open files; no memory: may be better later
 		return notReady(p, err)
 	}

@@ -38,9 +38,9 @@ func TestNotStartable(t *testing.T) {
 		{"NUL in a bash script", with(script("echo\x00"), func(a *event.Attempt) { a.Shell = "bash" }), "bash cannot start: the script holds a NUL byte"},
 		{"NUL in a folder", with(run("true"), func(a *event.Attempt) { a.Dir = "/tmp\x00" }), "true cannot start: the name of its folder holds a NUL byte"},
 		{"NUL in a value", with(run("true"), env("A", "b\x00")), "true cannot start: the environment variable A holds a NUL byte"},
-		{"NUL in a name", with(run("true"), env("A\x00", "")), `true cannot start: "A\x00" is no name of an environment variable: it may not be empty, nor hold = or a NUL byte`},
-		{"= in a name", with(run("true"), env("A=B", "")), `true cannot start: "A=B" is no name of an environment variable: it may not be empty, nor hold = or a NUL byte`},
-		{"an empty name", with(run("true"), env("", "")), `true cannot start: "" is no name of an environment variable: it may not be empty, nor hold = or a NUL byte`},
+		{"NUL in a name", with(run("true"), env("A\x00", "")), `true cannot start: "A\x00" is not a name of an environment variable: it may not be empty, nor hold = or a NUL byte`},
+		{"= in a name", with(run("true"), env("A=B", "")), `true cannot start: "A=B" is not a name of an environment variable: it may not be empty, nor hold = or a NUL byte`},
+		{"an empty name", with(run("true"), env("", "")), `true cannot start: "" is not a name of an environment variable: it may not be empty, nor hold = or a NUL byte`},
 		{"NUL in a task", with(agent("true"), func(a *event.Attempt) { a.Agent.Task = "\x00" }), "sh cannot start: the environment variable FLOWRUN_TASK holds a NUL byte"},
 		{"an empty command", run(""), `"" cannot start: the command is empty`},
 		{"no folder", with(run("true"), func(a *event.Attempt) { a.Dir = "/no/dir" }), "the folder /no/dir is not there"},
@@ -107,8 +107,8 @@ func TestFilesThatDoNotStart(t *testing.T) {
 	for name, want := range map[string]string{
 		"./plain": "error blocking/not_found: ./plain is not executable by this user: chmod +x?",
 		"./lost":  "error blocking/not_found: ./lost cannot start: the interpreter that its first line names, or the loader that it was built for, is not there",
-		"./text":  "error blocking/not_found: ./text is no program: it is built for another system, or is a script without a #! line",
-		"plain":   "error blocking/not_found: command not found: plain is no program in any folder of PATH (" + dir + ")",
+		"./text":  "error blocking/not_found: ./text is not a program: it is built for another system, or is a script without a #! line",
+		"plain":   "error blocking/not_found: command not found: plain is not a program in any folder of PATH (" + dir + ")",
 	} {
 		a := run(name)
 		a.Dir, a.Env = dir, map[string]string{"PATH": dir}

@@ -109,7 +109,7 @@ func TestAnswers(t *testing.T) {
 		{"JSON of a kind", say(200, "application/problem+json", `1`), nil, `ok {"body":1,"headers":{"content-length":"1","content-type":"application/problem+json"},"status":200}`},
 		{"headers that come twice", say(204, "", "", "X-A", "1", "X-A", "2"), nil, `ok {"body":"","headers":{"content-type":"","x-a":"1, 2"},"status":204}`},
 		{"JSON of nothing is null", say(200, "application/json", ""), nil, `ok {"body":null,"headers":{"content-length":"0","content-type":"application/json"},"status":200}`},
-		{"bytes that are no text", say(200, "text/plain", "a\xff\xfeb"), nil, "ok {\"body\":\"a\uFFFDb\",\"headers\":{\"content-length\":\"4\",\"content-type\":\"text/plain\"},\"status\":200}"},
+		{"bytes that are not text", say(200, "text/plain", "a\xff\xfeb"), nil, "ok {\"body\":\"a\uFFFDb\",\"headers\":{\"content-length\":\"4\",\"content-type\":\"text/plain\"},\"status\":200}"},
 		{"bad JSON", say(200, "application/json", `{"n":`), nil, "blocking/bad_json 200"},
 		{"a number that would be rounded", say(200, "application/json", `9007199254740993`), nil, "blocking/bad_json 200"},
 		{"a status that is expected", say(404, "text/plain", "no"), []int{200, 404}, `ok {"body":"no","headers":{"content-length":"2","content-type":"text/plain"},"status":404}`},

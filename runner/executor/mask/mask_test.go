@@ -166,7 +166,7 @@ func TestStrings(t *testing.T) {
 func TestMessage(t *testing.T) {
 	m := New([]string{"hunter22"})
 	for text, want := range map[string]string{
-		`"hunt" is no URL`: `"` + Mark + `" is no URL`, `"hun" is no URL`: `"hun" is no URL`, "hunter22hunter": Mark, "the hunters": "the " + Mark + "s",
+		`"hunt" is not a URL`: `"` + Mark + `" is not a URL`, `"hun" is not a URL`: `"hun" is not a URL`, "hunter22hunter": Mark, "the hunters": "the " + Mark + "s",
 	} {
 		if got := m.Message(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
@@ -275,7 +275,7 @@ func (a *automaton) size() int {
 	return len(a.label)*perState + len(a.others)*perEdge
 }
 
-// What forms cost is known, so that the bound of their closure is no guess.
+// What forms cost is known, so that the bound of their closure is not a guess.
 func TestClosure(t *testing.T) {
 	for name, secret := range map[string]string{"token": "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "punctuation": `p@s's w/r"d+$<100%>&\`, "not ASCII": "pässwörd-日本 'x'"} {
 		started := time.Now()

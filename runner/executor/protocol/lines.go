@@ -25,7 +25,7 @@ const MaxLine = executor.MaxOutput
 //	{"status":"completed","result":…}                {"status":"failed","error":…}
 //	{"type":"result","result":"…","is_error":false,…}
 //
-// All but the first five are final; a result or an error can have learnings beside it (learned.go). What is no such line is put aside: if there is no final line at all, it must be one JSON
+// All but the first five are final; a result or an error can have learnings beside it (learned.go). What is not such a line is put aside: if there is no final line at all, it must be one JSON
 // object without a type, over as many lines as it likes, and that is the output. The last word of a manager's worker counts over several
 // lines too, and on standard error (manager.go). Memory: MaxLine for the line at hand,
 // executor.MaxOutput for what is put aside, and the result.
@@ -253,7 +253,7 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		where = "beside the protocol's lines, "
 	}
 	if err != nil {
-		return bad("the agent's output is no JSON: %s%v", where, err)
+		return bad("the agent's output is not JSON: %s%v", where, err)
 	}
 	m, ok := v.(map[string]any)
 	if !ok {

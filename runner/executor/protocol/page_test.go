@@ -104,7 +104,7 @@ func TestPageSaysTheBounds(t *testing.T) {
 		}
 	}
 	if !slices.Contains(reference.Topics(), "protocol") {
-		t.Error("the page is no topic")
+		t.Error("the page is not a topic")
 	}
 }
 

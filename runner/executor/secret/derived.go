@@ -17,7 +17,7 @@ import (
 const maxDerived = 4 << 10
 
 // derived is what one attempt computes from secrets, and beside it what anybody may know of its expressions: what they hold
-// themselves, and what they read that is no secret.
+// themselves, and what they read that is not a secret.
 type derived struct {
 	made   []string
 	public map[string]bool

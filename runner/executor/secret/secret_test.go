@@ -34,7 +34,7 @@ func (words) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
 			return nil, err
 		}
 		if strings.HasPrefix(text, "fail ") {
-			return nil, fmt.Errorf("%.8q is no number", v)
+			return nil, fmt.Errorf("%.8q is not a number", v)
 		}
 		if text == r.String() {
 			return v, nil
@@ -162,9 +162,9 @@ func TestFailures(t *testing.T) {
 		return event.AttemptFinished{}
 	}))
 	for want, l := range map[string]event.Late{
-		`task: "(sensitive)" is no number`:                                                  late(request.Task, "fail var.token", theToken),
-		"argv: a list of a program and its arguments is needed, but this is (sensitive)":    late(request.Argv, "var.token", theToken),
-		`http.url: "(sensitive)" is no URL that begins with http:// or https:// and a host`: late(request.URL, "var.token", theToken),
+		`task: "(sensitive)" is not a number`:                                                  late(request.Task, "fail var.token", theToken),
+		"argv: a list of a program and its arguments is needed, but this is (sensitive)":       late(request.Argv, "var.token", theToken),
+		`http.url: "(sensitive)" is not a URL that begins with http:// or https:// and a host`: late(request.URL, "var.token", theToken),
 		"task: too short": judged("input.a", "too short", nil),
 		"stdin: it is none of the values that it can be":               judged("", "", []value.Value{"x"}),
 		"with: var.gone is not known where the attempt is carried out": late(request.With, "x", ir.Ref{Root: "var", Name: "gone"}),

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// slots is the max_concurrency of workflows whose attempts are no processes: as many as a group of the SQLite floor.
+// slots is the max_concurrency of workflows whose attempts are not processes: as many as a group of the SQLite floor.
 const slots = 1000
 
 // workflow is a file of one workflow, with the attributes and nodes given.

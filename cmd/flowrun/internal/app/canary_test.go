@@ -35,7 +35,7 @@ const (
 )
 
 // spoken is every command in every way in which it can be made to speak: the sinks that are a screen or a pipe. A command, or a flag that
-// may make one say other things, has to stand here. tells says that the line must show the word where it is no secret, so that it is
+// may make one say other things, has to stand here. tells says that the line must show the word where it is not a secret, so that it is
 // known to look. FILE, RUN, BROKEN and GIVEN stand for the workflow, its run, a file of variables that cannot be read, and what the
 // workflow is given.
 var spoken = []struct {
@@ -232,7 +232,7 @@ var kept = []string{
 }
 
 // TestCanary gives a workflow secrets, lets its steps, agents, gates and children say them in every way they can, and looks for them in all
-// that flowrun writes. The second time the same values are no secrets, and must be found.
+// that flowrun writes. The second time the same values are not secrets, and must be found.
 func TestCanary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a few hundred processes")
@@ -354,7 +354,7 @@ func fly(t *testing.T, sensitive bool) {
 				first = last
 			}
 		}
-		// What stands on the command line itself is no secret to who reads the answer.
+		// What stands on the command line itself is not a secret to who reads the answer.
 		if plain := strings.Contains(s.line, canary); !plain || sensitive {
 			look(out.Bytes(), func(how string) { seen[s.line] = how })
 		}
@@ -362,14 +362,14 @@ func fly(t *testing.T, sensitive bool) {
 			t.Errorf("%s hides nothing:\n%s", s.line, out.String())
 		}
 		if !sensitive && s.tells && seen[s.line] == "" {
-			t.Errorf("%s shows nothing of a value that is no secret, so it cannot tell whether one is hidden:\n%s", s.line, out.String())
+			t.Errorf("%s shows nothing of a value that is not a secret, so it cannot tell whether one is hidden:\n%s", s.line, out.String())
 		}
 	}
 	stored(t, dir, func(where string, text []byte) { look(text, func(how string) { seen[where] = how }) })
 	if !sensitive {
 		for _, where := range []string{"flowrun.db batches.body", "logs/*/*", "memory.db"} {
 			if seen[where] == "" {
-				t.Errorf("%s holds nothing of a value that is no secret, so nobody looked there: %q", where, seen)
+				t.Errorf("%s holds nothing of a value that is not a secret, so nobody looked there: %q", where, seen)
 			}
 		}
 		return

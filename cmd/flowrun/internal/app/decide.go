@@ -20,7 +20,7 @@ func (a *app) newDecideCommand() *cobra.Command {
 of the node with or without iterations, or its name where that is unique; a dot is the run itself. The process that drives the run goes on with it; where no
 process does, decide prints the command that does, and --resume carries it out.
 
-A decision that comes too late is not recorded: decide says who decided what and when, and exits with 1. A person who is no approver is
+A decision that comes too late is not recorded: decide says who decided what and when, and exits with 1. A person who is not an approver is
 refused likewise. With --shown the decision counts for what the inbox has shown, and is refused where that has changed.
 
   flowrun decide latest ok approve --comment "go ahead" --input day=monday

@@ -118,7 +118,7 @@ func TestDerivedSecrets(t *testing.T) {
 		sinks[line] = out.Bytes()
 	}
 	if !bytes.Contains(sinks["logs latest"], []byte("plain words -- (sensitive)")) {
-		t.Error("what is no secret is masked, or what is one not")
+		t.Error("what is not a secret is masked, or what is one not")
 	}
 	stored(t, dir, func(where string, text []byte) {
 		packed, _ := io.ReadAll(flate.NewReader(bytes.NewReader(text)))

@@ -6,8 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -51,23 +49,4 @@ func (a *app) runEmit(r *args.Emit) error {
 		return err
 	}
 	return a.printAdded(v, "was published before with this key", r.JSON)
-}
-
-// printAdded prints the id of an event or of work that was added, and duplicate if its key was used before.
-func (a *app) printAdded(v value.Value, duplicate string, asJSON bool) error {
-	o, _ := v.(map[string]any)
-	id, _ := o["id"].(string)
-	again := o["duplicate"] == true
-	switch {
-	case asJSON:
-		return ui.WriteJSON(a.out, struct {
-			ID        string `json:"id"`
-			Duplicate bool   `json:"duplicate"`
-		}{id, again})
-	case again:
-		a.out.Printf("%s %s\n", ui.Clean(id), duplicate)
-	default:
-		a.out.Printf("%s\n", ui.Clean(id))
-	}
-	return nil
 }

@@ -104,3 +104,22 @@ func valueOf(text string) value.Value {
 	}
 	return v
 }
+
+// printAdded prints the id of an event or of work that was added, and duplicate if its key was used before.
+func (a *app) printAdded(v value.Value, duplicate string, asJSON bool) error {
+	o, _ := v.(map[string]any)
+	id, _ := o["id"].(string)
+	again := o["duplicate"] == true
+	switch {
+	case asJSON:
+		return ui.WriteJSON(a.out, struct {
+			ID        string `json:"id"`
+			Duplicate bool   `json:"duplicate"`
+		}{id, again})
+	case again:
+		a.out.Printf("%s %s\n", ui.Clean(id), duplicate)
+	default:
+		a.out.Printf("%s\n", ui.Clean(id))
+	}
+	return nil
+}

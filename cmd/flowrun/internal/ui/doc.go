@@ -7,5 +7,5 @@
 //
 // What always holds: text that came from a file, a command or an agent passes [Clean] before a terminal sees it, so
 // that no output can move the cursor or change colours; colour never carries a meaning alone; a reader that went away
-// (EPIPE) is no error. Enter at [NewTerm], [Diagnostics], [NewLines], [NewTree], [NewEvents].
+// (EPIPE) is not an error. Enter at [NewTerm], [Diagnostics], [NewLines], [NewTree], [NewEvents].
 package ui

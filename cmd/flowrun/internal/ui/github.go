@@ -94,7 +94,7 @@ func property(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// plainLog makes a line that is no command to the runner: it takes "::" at the beginning of a line for one, and "##["
+// plainLog makes a line that is not a command to the runner: it takes "::" at the beginning of a line for one, and "##["
 // anywhere in it.
 func plainLog(s string) string {
 	s = strings.ReplaceAll(s, "##[", "# #[")

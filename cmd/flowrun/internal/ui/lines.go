@@ -36,7 +36,7 @@ type beat struct {
 	work    *view.Begun // what was seen of it from outside; nil: nothing
 }
 
-// NewLines makes a Progress for a stream that is no terminal.
+// NewLines makes a Progress for a stream that is not a terminal.
 func NewLines(t *Term, s Scene) *Lines { return &Lines{t: t, scene: s} }
 
 // Update implements Progress.

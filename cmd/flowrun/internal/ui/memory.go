@@ -42,7 +42,7 @@ const (
 	ListedCells = 200
 )
 
-// bound is how many columns a line may take: 0 is no bound, where nobody looks at a screen.
+// bound is how many columns a line may take: 0 is not a bound, where nobody looks at a screen.
 func (t *Term) bound() int {
 	if !t.Live {
 		return 0

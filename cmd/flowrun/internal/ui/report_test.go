@@ -92,7 +92,7 @@ func many(n int, s diag.Severity) *Report {
 	return r
 }
 
-// The runner keeps ten annotations of each severity: the eleventh is a line of the log that is no command.
+// The runner keeps ten annotations of each severity: the eleventh is a line of the log that is not a command.
 func TestAnnotationsAreBounded(t *testing.T) {
 	for _, c := range []struct{ n, commands, plain int }{{MaxAnnotations, MaxAnnotations, 0}, {MaxAnnotations + 1, MaxAnnotations, 1}} {
 		out := written(t, many(c.n, diag.Error), "github")

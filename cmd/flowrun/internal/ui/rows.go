@@ -52,7 +52,7 @@ func icon(s event.Status, frame int) string {
 	return "·"
 }
 
-// rows renders nodes as a table: mark and name, duration, what is worth a word. Lines are cut at columns; 0 is no bound.
+// rows renders nodes as a table: mark and name, duration, what is worth a word. Lines are cut at columns; 0 is not a bound.
 func rows(t *Term, nodes []rowNode, now event.Time, frame, columns int) []string {
 	width, most := 0, maxLabel
 	if columns > 0 {

@@ -28,7 +28,7 @@ func (p Parts) MarshalJSON() ([]byte, error) {
 func number(v float64) string {
 	b, err := json.Marshal(round(v))
 	if err != nil {
-		panic("ui: a score that is no number: " + err.Error()) // the ranking gives finite numbers
+		panic("ui: a score that is not a number: " + err.Error()) // the ranking gives finite numbers
 	}
 	return string(b)
 }
