@@ -118,7 +118,7 @@ func (c *checker) enum(v *Decl) {
 		text := string(value.Append(nil, m))
 		switch {
 		case err != nil:
-			list = append(list, diag.Diagnostic{Code: "F0280", Subject: at, Summary: fmt.Sprintf("%s in enum is no %s", shown(members[i]), v.Type),
+			list = append(list, diag.Diagnostic{Code: "F0280", Subject: at, Summary: fmt.Sprintf("%s in enum is not a %s", shown(members[i]), v.Type),
 				Detail: upper(err.Error()) + ". All values are of the type that is declared."})
 		case seen[text]:
 			list = append(list, diag.Diagnostic{Code: "F0280", Subject: at, Summary: fmt.Sprintf("%s stands twice in enum", shown(m)), Detail: "Remove one of the two."})
