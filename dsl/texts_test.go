@@ -15,7 +15,7 @@ func TestTexts(t *testing.T) {
 	read := Options{Root: fsys, Dir: "a"}.reader(nil, "")
 	for path, want := range map[string]string{ // any order: each for itself
 		"x.md": "x", "./x.md": "x", "sub/z.md": "z", "../y.md": "y", "sub/../x.md": "x",
-		"../../y.md": "outside", "/y.md": "with slashes", `sub\z.md`: "with slashes", "": "outside", "sub": "no regular file", "none": "no such file",
+		"../../y.md": "outside", "/y.md": "with slashes", `sub\z.md`: "with slashes", "": "outside", "sub": "not a regular file", "none": "no such file",
 		"../latin": "UTF-8", "../over": "at most", "a\x00b": "with slashes",
 	} {
 		got, err := read(path)
