@@ -2,8 +2,8 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -66,45 +66,192 @@ func (s *Service) LoopBoard(ctx context.Context, start engine.Start, secrets map
 	return machine.Preview(g, l, expr.NewEvaluator(ir.NewestRules(), p.Files), &start.First, k)
 }
 
-// LoopCarry is what the newest run of a loop left for the next one when it ended; nil: nothing.
-func (s *Service) LoopCarry(ctx context.Context, name string) (value.Value, error) {
-	all, err := s.List(ctx, 0)
-	for _, info := range all {
-		if info.Workflow != name || info.Parent != "" {
-			continue
-		}
-		if !info.Status.Terminal() {
-			return nil, nil
-		}
-		p, err := s.History(ctx, info.Run)
-		if err != nil || p.End() == nil {
-			return nil, err
-		}
-		return p.End().Outputs["parked"], nil
-	}
-	return nil, err
+// Loop is a loop of a store: one that is registered or has run.
+type Loop struct {
+	event.LoopKnown
+	// Run is its newest run; nil: it has never run, or the run was removed.
+	Run *engine.Info
 }
 
-// RegisteredLoops lists the names of the loops of the registered programs, each once. A program that this release cannot load counts as one
-// without loops.
-func (s *Service) RegisteredLoops(ctx context.Context) (names []string, err error) {
-	programs, err := s.Registered(ctx)
+// Live reports whether the newest run of the loop has not ended.
+func (l *Loop) Live() bool { return l.Run != nil && !l.Run.Status.Terminal() }
+
+// Loops lists the loops of a store, in the order of their names.
+func (s *Service) Loops(ctx context.Context) (list []Loop, err error) {
+	list, _, err = s.loops(ctx)
+	return list, err
+}
+
+func (s *Service) loops(ctx context.Context) (list []Loop, programs []event.DueStarts, err error) {
+	var a event.LoopsAnswer
+	if err := s.ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopList}}, &a); err != nil {
+		return nil, nil, err
+	}
+	for _, k := range a.Loops {
+		l := Loop{LoopKnown: k}
+		if l.Run, err = s.loopRun(ctx, k.Name, k.Number); err != nil {
+			return nil, nil, err
+		}
+		list = append(list, l)
+	}
+	return list, a.Programs, nil
+}
+
+// loopRun is a run of a loop; nil: there is none with the number.
+func (s *Service) loopRun(ctx context.Context, name string, number uint64) (*engine.Info, error) {
+	if number == 0 {
+		return nil, nil
+	}
+	info, err := s.Get(ctx, event.LoopRun(name, number))
+	if errors.Is(err, engine.ErrNoRun) {
+		return nil, nil
+	}
+	return &info, err
+}
+
+// StartLoop starts a run of the loop that start names, if none is live, and returns the newest one: begun tells that it is new. It goes on
+// with what the run before has left. Starting twice is starting once, so several processes may call StartLoop.
+func (s *Service) StartLoop(ctx context.Context, start engine.Start, held map[string]value.Value) (info engine.Info, begun bool, err error) {
+	name := start.Header.Workflow
+	for ended := uint64(0); ; {
+		var number uint64
+		if err := s.ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopSession, Loop: name, Ended: ended}}, &number); err != nil {
+			return info, false, err
+		}
+		newest, err := s.loopRun(ctx, name, number)
+		switch {
+		case err != nil:
+			return info, false, err
+		case newest == nil:
+			first := event.LoopStart{}
+			if start.First.Loop != nil {
+				first = *start.First.Loop
+			}
+			if first.Carry, err = s.loopCarry(ctx, name, number-1); err != nil {
+				return info, false, err
+			}
+			start.Header.Run, start.First.Loop = event.LoopRun(name, number), &first
+			if held != nil {
+				_, err = s.Start(ctx, start, held)
+			} else {
+				_, err = s.host.Start(ctx, start)
+			}
+			if err == nil {
+				info, err = s.Get(ctx, start.Header.Run)
+			}
+			return info, true, err
+		case !newest.Status.Terminal():
+			return *newest, false, nil
+		}
+		ended = number
+	}
+}
+
+// loopCarry is what a run of a loop has left for the next one; nil: nothing.
+func (s *Service) loopCarry(ctx context.Context, name string, number uint64) (value.Value, error) {
+	info, err := s.loopRun(ctx, name, number)
+	if err != nil || info == nil {
+		return nil, err
+	}
+	if !info.Summary.Cut {
+		return info.Summary.Outputs["parked"], nil
+	}
+	p, err := s.History(ctx, info.Run)
+	if err != nil || p.End() == nil {
+		return nil, err
+	}
+	return p.End().Outputs["parked"], nil
+}
+
+// LoopStarted is a run of a registered loop that is to be driven.
+type LoopStarted struct {
+	Name, Run string
+	Begun     bool   // it is new
+	Why       string // it could not be started, in words; Run is ""
+}
+
+// LoopKeeper keeps the registered loops of a store running. It starts a run of each registered loop that has none and is to have one. A run
+// that has ended by itself is followed by another one; after one that has failed or was cancelled, somebody has to ask that the loop goes on,
+// or to register another definition. A run whose program has changed takes nothing more, and the next one begins with the program as it is
+// then. It is not safe for concurrent use. Make it with [Service.NewLoopKeeper].
+type LoopKeeper struct {
+	service *Service
+	once    bool
+	done    map[string]bool // loops that have gone round
+	begun   map[string]bool // runs that were started here
+	told    map[string]bool // runs that were told to end
+}
+
+// NewLoopKeeper returns a keeper. once has each loop go round once.
+func (s *Service) NewLoopKeeper(once bool) *LoopKeeper {
+	return &LoopKeeper{s, once, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+}
+
+// Keep does what is to be done now, and returns the runs of loops that are to be driven.
+func (k *LoopKeeper) Keep(ctx context.Context) (out []LoopStarted, err error) {
+	list, programs, err := k.service.loops(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for i := range programs {
-		x := &startable{}
-		if err := s.loadRegistered(ctx, programs[i].Definition, x); err != nil {
-			return nil, err
-		}
-		if x.why != "" {
-			continue
-		}
-		for k := range x.program.Loops {
-			if name := x.program.Loops[k].Name; !slices.Contains(names, name) {
-				names = append(names, name)
+	var of map[string]*startable
+	for i := range list {
+		l := &list[i]
+		switch {
+		case l.Live():
+			if err := k.adapt(ctx, l); err != nil {
+				return out, err
 			}
+		case l.Program == "", l.Stopped, k.done[l.Name], l.rests():
+		default:
+			if of == nil {
+				if of, err = k.service.startables(ctx, programs); err != nil {
+					return out, err
+				}
+			}
+			started, err := k.start(ctx, l, of[l.Program])
+			if err != nil {
+				return out, err
+			}
+			out = append(out, started)
 		}
+		k.done[l.Name] = k.once
 	}
-	return names, nil
+	return out, nil
+}
+
+// rests reports whether somebody has to ask that the loop goes on.
+func (l *Loop) rests() bool {
+	return l.Run != nil && l.Run.Status != event.Succeeded && l.Run.Definition == l.Definition && l.Resumed <= l.Run.Ended
+}
+
+func (k *LoopKeeper) start(ctx context.Context, l *Loop, x *startable) (LoopStarted, error) {
+	started := LoopStarted{Name: l.Name, Why: x.why}
+	if x.why != "" {
+		return started, nil
+	}
+	first := x.first.Run(l.Name)
+	first.Loop = &event.LoopStart{Once: k.once}
+	info, begun, err := k.service.StartLoop(ctx, *x.start(first), nil)
+	started.Run, started.Begun = info.Run, begun
+	k.begun[info.Run] = true
+	return started, err
+}
+
+// adapt tells a live run what it is to do otherwise.
+func (k *LoopKeeper) adapt(ctx context.Context, l *Loop) error {
+	r := &event.LoopRequest{Operation: event.LoopEnd, Loop: l.Name, Ended: l.Number}
+	switch {
+	case k.told[l.Run.Run]:
+		return nil
+	case l.Program != "" && l.Run.Definition != l.Definition:
+		r.Why = "the program has changed"
+	case l.Program == "" && k.begun[l.Run.Run]:
+		r.Why = "the loop is not registered any more"
+	case k.once && l.Run.Driver == 0:
+		r = &event.LoopRequest{Operation: event.LoopBegin, Loop: l.Name, Once: true}
+	default:
+		return nil
+	}
+	k.told[l.Run.Run] = true
+	return k.service.ask(ctx, event.StoreRequest{Loop: r}, nil)
 }

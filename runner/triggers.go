@@ -30,16 +30,19 @@ func (c *Changes) Any() bool { return len(c.Added)+len(c.Changed)+len(c.Removed)
 // StartsItself reports whether something in a program starts runs by itself.
 func StartsItself(p *ir.Program) bool { return len(p.Ons)+len(p.Routines) > 0 }
 
+// Registers reports whether a program has something that is registered: what starts runs by itself, or loops that a daemon keeps running.
+func Registers(p *ir.Program) bool { return StartsItself(p) || len(p.Loops) > 0 }
+
 // Register registers what starts runs of a program by itself, in place of all that was registered of it. start has the program and what
-// its runs begin with: variables, their secrets, folder and environment; path is absolute and names the program. A program that starts
-// nothing is not registered any more.
+// its runs begin with: variables, their secrets, folder and environment; path is absolute and names the program. A program that has
+// nothing of the kind is not registered any more.
 func (s *Service) Register(ctx context.Context, path string, start *engine.Start) (c Changes, err error) {
 	p, err := s.programs.Load(start.Header.Definition, start.Definition)
 	if err != nil {
 		return c, err
 	}
 	r := &event.RegisterRequest{Program: path, Release: start.Header.Release, First: event.Surroundings{Dir: start.First.Dir, Env: start.First.Env, Vars: start.First.Vars, Secrets: engine.Variables(start.First.Secrets)}}
-	if StartsItself(p.Program) {
+	if Registers(p.Program) {
 		r.Definition, r.Source, r.Hash = string(start.Definition), string(start.Source), p.Hash
 		for i := range p.Ons {
 			spec, err := json.Marshal(&p.Ons[i])
@@ -54,6 +57,13 @@ func (s *Service) Register(ctx context.Context, path string, start *engine.Start
 				return c, err
 			}
 			r.Routines = append(r.Routines, event.Scheduled{Name: p.Routines[i].Name, Spec: string(spec)})
+		}
+		for i := range p.Loops {
+			spec, err := json.Marshal(&p.Loops[i])
+			if err != nil {
+				return c, err
+			}
+			r.Loops = append(r.Loops, event.KeptLoop{Name: p.Loops[i].Name, Spec: string(spec)})
 		}
 	}
 	err = s.ask(ctx, event.StoreRequest{Register: r}, &c)
@@ -73,6 +83,10 @@ type Registered struct {
 	At         string         `json:"at"`         // when it was registered with this definition, in RFC 3339
 	Release    string         `json:"release"`
 	On         []Subscription `json:"on"`
+	Loops      []struct {
+		Name  string `json:"name"`
+		Since string `json:"since"`
+	} `json:"loops"`
 }
 
 // Subscription is one of a registered program. Waiting counts the events that are still to start a run; Started, Skipped and Dead what

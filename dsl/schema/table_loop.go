@@ -63,7 +63,7 @@ workflow "feature" {
 // loopBlocks are loops and what stands in them.
 var loopBlocks = map[string]*Block{
 	"loop": {Label: "name", Example: loopExample,
-		Doc:    "Finds the next piece of work for each agent that has a free place, and has a workflow do it. It goes on until somebody stops it: flowrun loop run NAME. The sources are asked in the order in which they are written. Of a source's open items, of which the needs are closed, which ask for no capability that the agent lacks, and which nobody has claimed or is to do, the agent takes the one with the highest priority, then the one that the most others need, then the oldest, then that of the smallest id; of items of unknown age the one that is listed first.",
+		Doc:    "Finds the next piece of work for each agent that has a free place, and has a workflow do it. It goes on until somebody stops it: flowrun loop run NAME runs it in the foreground, and flowrun serve keeps the loops of each program running that was applied. The sources are asked in the order in which they are written. Of a source's open items, of which the needs are closed, which ask for no capability that the agent lacks, and which nobody has claimed or is to do, the agent takes the one with the highest priority, then the one that the most others need, then the oldest, then that of the smallest id; of items of unknown age the one that is listed first.",
 		Blocks: []string{"source", "handle", "limits"},
 		Attrs: attrs(
 			Attr{Name: "agents", Kind: Refs, RefKind: "agent", Pools: true, Required: true, Doc: "The agents, in the order in which they choose. A pool stands for all its members. An agent has as many items at once as its concurrency says, 1 by default."},

@@ -34,6 +34,11 @@ func (m *Machine) woken(x *event.External) {
 		m.refresh()
 		m.stale()
 		m.look()
+	case w.Kind == event.WakeEnd:
+		if m.draining == "" {
+			m.draining = w.Why
+			m.show(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: m.draining + "; what runs goes on to its end"})
+		}
 	default:
 		m.unbarDead()
 		m.stale()
@@ -364,7 +369,7 @@ func (l *limits) succeed() { l.failed = 0 }
 // fail counts a failed item, and ends the loop after too many in a row.
 func (l *limits) fail(m *Machine) {
 	l.failed++
-	if l.inARow == 0 || l.failed < l.inARow || m.draining != "" {
+	if l.inARow == 0 || l.failed < l.inARow || m.final != nil || m.cancels > 0 || m.control.Stopped {
 		return
 	}
 	m.draining = fmt.Sprintf("%d items in a row have failed", l.failed)

@@ -77,6 +77,8 @@ func InPlaceOf(x event.External) string {
 		return `{"kind":"wake","data":{"control":`
 	case event.WakeBegin:
 		return `{"kind":"wake","data":{"begin":`
+	case event.WakeEnd:
+		return `{"kind":"wake","data":{"end":`
 	case event.WakeWork:
 	}
 	return `{"kind":"wake","data":{"kind":`

@@ -1,11 +1,15 @@
 package event
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -358,10 +362,14 @@ const (
 	LoopResume LoopOperation = "resume" // ends a pause or a stop
 	LoopStop   LoopOperation = "stop"   // the loop ends
 	LoopBegin  LoopOperation = "begin"  // whoever goes on with the run of the loop says anew when it ends
+	// LoopSession asks which of the runs of the loop is the newest. The answer is a number; [LoopRun] gives the id of the run.
+	LoopSession LoopOperation = "session"
+	LoopEnd     LoopOperation = "end"  // the run with the number Ended takes nothing more, and ends when what it does is done
+	LoopList    LoopOperation = "list" // all loops of the store; the answer is a [LoopsAnswer]
 )
 
 // LoopOperations lists all operations.
-var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop, LoopBegin}
+var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop, LoopBegin, LoopSession, LoopEnd, LoopList}
 
 // LoopRequest reads or changes how a loop is to behave. The answer is a [LoopControl].
 type LoopRequest struct {
@@ -372,6 +380,31 @@ type LoopRequest struct {
 	By        string        `json:"by,omitempty"`    // who asks
 	Once      bool          `json:"once,omitempty"`  // of begin, as in [LoopStart]
 	UntilIdle bool          `json:"until_idle,omitempty"`
+	Ended     uint64        `json:"ended,omitempty"` // of session: the number of a run that has ended, so that the next one is the newest
+	Why       string        `json:"why,omitempty"`   // of end, in words
+}
+
+// LoopRun is the id of a run of a loop. The runs of a loop in a store are numbered from 1, and one begins when the one before has ended.
+func LoopRun(loop string, number uint64) string {
+	sum := sha256.Sum256([]byte(loop + "\x00" + strconv.FormatUint(number, 10) + "\x00loop"))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:8]))[:12]
+}
+
+// LoopsAnswer is the answer to [LoopList].
+type LoopsAnswer struct {
+	Loops    []LoopKnown `json:"loops"` // in the order of their names
+	Programs []DueStarts `json:"programs"`
+}
+
+// LoopKnown is a loop that the store knows, because it is registered or because it has run.
+type LoopKnown struct {
+	Name       string `json:"name"`
+	Program    string `json:"program"`        // the path of the program that is registered with it; "": none
+	Since      string `json:"since"`          // when it was registered, in RFC 3339
+	Definition string `json:"definition"`     // of the program, the hash
+	Number     uint64 `json:"number"`         // of its newest run; 0: it has never run
+	Stopped    bool   `json:"stopped"`        // people want it to be stopped
+	Resumed    Time   `json:"resumed,string"` // when somebody asked last that it goes on
 }
 
 // LoopControl says how people want a loop to behave.
@@ -437,16 +470,18 @@ const (
 	WakeWork    WakeKind = "work"    // there is more to do, or something else can be done
 	WakeControl WakeKind = "control" // people want the loop to behave otherwise
 	WakeBegin   WakeKind = "begin"   // whoever goes on with the run wants another end of it
+	WakeEnd     WakeKind = "end"     // the run is to take nothing more, and end
 )
 
 // WakeKinds lists all kinds of wakes.
-var WakeKinds = []WakeKind{WakeWork, WakeControl, WakeBegin}
+var WakeKinds = []WakeKind{WakeWork, WakeControl, WakeBegin, WakeEnd}
 
 // Wake is the data of an [ExternalWake].
 type Wake struct {
 	Kind    WakeKind
 	Control LoopControl // of WakeControl
 	Begin   LoopStart   // of WakeBegin: what it carries does not count
+	Why     string      // of WakeEnd, in words
 }
 
 // Data is the wake as the data of an external.
@@ -456,6 +491,9 @@ func (w *Wake) Data() value.Value {
 	}
 	if w.Kind == WakeBegin {
 		return map[string]any{"kind": string(w.Kind), "begin": map[string]any{"once": w.Begin.Once, "until_idle": w.Begin.UntilIdle}}
+	}
+	if w.Kind == WakeEnd {
+		return map[string]any{"kind": string(w.Kind), "end": map[string]any{"why": w.Why}}
 	}
 	return map[string]any{"kind": string(w.Kind)}
 }
@@ -472,6 +510,10 @@ func WakeOf(data value.Value) (w Wake, err error) {
 		begin, _ := o["begin"].(map[string]any)
 		w.Begin.Once, _ = begin["once"].(bool)
 		w.Begin.UntilIdle, _ = begin["until_idle"].(bool)
+	}
+	if w.Kind == WakeEnd {
+		end, _ := o["end"].(map[string]any)
+		w.Why, _ = end["why"].(string)
 	}
 	return w, err
 }
@@ -579,5 +621,7 @@ func (f *facts) loop(l *LoopRequest) {
 	f.text('b', l.By)
 	f.truth('o', l.Once)
 	f.truth('u', l.UntilIdle)
+	f.number('e', l.Ended)
+	f.text('w', l.Why)
 	f.end()
 }

@@ -21,6 +21,13 @@ type RegisterRequest struct {
 	First    Surroundings `json:"first"`
 	Ons      []Subscribed `json:"ons,omitempty"`
 	Routines []Scheduled  `json:"routines,omitempty"`
+	Loops    []KeptLoop   `json:"loops,omitempty"`
+}
+
+// KeptLoop is a loop of a program that is registered: a daemon keeps it running.
+type KeptLoop struct {
+	Name string `json:"name"`
+	Spec string `json:"spec"` // the ir.Loop as JSON, which tells whether it has changed
 }
 
 // Surroundings are what each run of a registered program begins with, as the fields of [RunStarted] of the same names.

@@ -74,28 +74,28 @@ type due struct {
 }
 
 // register takes in what starts runs of a program. The answer says what was added, changed and removed, as lists of words.
-func register(rows Rows, r *event.RegisterRequest, now event.Time) (value.Value, error) {
+func register(rows Rows, r *event.RegisterRequest, now event.Time) (a Answer, err error) {
 	var before Program
 	if err := loadRow(rows, programSpace, r.Program, &before); err != nil {
-		return nil, err
+		return a, err
 	}
 	subs, err := subscriptionsOf(rows, r.Program)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	switch {
 	case r.Program == "":
-		return nil, refuse("a program is registered by its path, and there is none")
+		return a, refuse("a program is registered by its path, and there is none")
 	case len(r.Ons) > MaxSubscriptions:
-		return nil, refuse("%s has %d blocks on; the limit is %d", r.Program, len(r.Ons), MaxSubscriptions)
+		return a, refuse("%s has %d blocks on; the limit is %d", r.Program, len(r.Ons), MaxSubscriptions)
 	}
 	if before.Path == "" && r.Definition != "" {
 		n := 0
 		if err := rows.Scan(programSpace, "", func(string, []byte) bool { n++; return true }); err != nil {
-			return nil, err
+			return a, err
 		}
 		if n >= MaxPrograms {
-			return nil, refuse("the store has %d registered programs, which is the limit: remove one that is not needed any more", MaxPrograms)
+			return a, refuse("the store has %d registered programs, which is the limit: remove one that is not needed any more", MaxPrograms)
 		}
 	}
 	c := &changes{}
@@ -104,15 +104,16 @@ func register(rows Rows, r *event.RegisterRequest, now event.Time) (value.Value,
 		routines = nil
 	}
 	if err := c.schedule(rows, r.Program, routines, now); err != nil {
-		return nil, err
+		return a, err
 	}
 	if err := c.subscribe(rows, subs, r, now); err != nil {
-		return nil, err
+		return a, err
 	}
-	if err := saveProgram(rows, r, &before, now); err != nil {
-		return nil, err
+	if a.Posts, err = c.keep(rows, r, now); err != nil {
+		return a, err
 	}
-	return c.object(), nil
+	a.Output = c.object()
+	return a, saveProgram(rows, r, &before, now)
 }
 
 // saveProgram keeps the definition of a program, or removes the program.
@@ -504,13 +505,21 @@ func redeliver(rows Rows, d *DeadLetter) error {
 	return saveRow(rows, subscriptionSpace, s.key(), &s)
 }
 
-// listPrograms lists the registered programs: objects of path, definition (its hash), at, release and on, a list of objects.
+// listPrograms lists the registered programs: objects of path, definition (its hash), at, release, and the lists on and loops.
 func listPrograms(rows Rows) (value.Value, error) {
 	all, err := programs(rows)
 	if err != nil {
 		return nil, err
 	}
 	subs, err := subscriptionsOf(rows, "")
+	if err != nil {
+		return nil, err
+	}
+	loops := map[string][]any{}
+	err = scanRows(rows, keptLoopSpace, "", func(l *keptLoop) bool {
+		loops[l.Program] = append(loops[l.Program], map[string]any{"name": l.Name, "since": l.Since.String()})
+		return true
+	})
 	list := []any{}
 	for i := range all {
 		p := &all[i]
@@ -520,7 +529,7 @@ func listPrograms(rows Rows) (value.Value, error) {
 				on = append(on, subs[k].object())
 			}
 		}
-		list = append(list, map[string]any{"path": p.Path, "definition": p.Hash, "at": p.At.String(), "release": p.Release, "on": on})
+		list = append(list, map[string]any{"path": p.Path, "definition": p.Hash, "at": p.At.String(), "release": p.Release, "on": on, "loops": append([]any{}, loops[p.Path]...)})
 	}
 	return list, err
 }

@@ -159,8 +159,7 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 		v, err := applyRoutines(rows, r.Routine, now)
 		return Answer{Output: v}, err
 	case r.Register != nil:
-		v, err := register(rows, r.Register, now)
-		return Answer{Output: v}, err
+		return register(rows, r.Register, now)
 	case r.Programs:
 		v, err := listPrograms(rows)
 		return Answer{Output: v}, err
@@ -198,7 +197,7 @@ func Changes(r *event.StoreRequest) bool {
 	return !r.Points && !r.Events && !r.Asks && !r.Refused && !r.Claims && !r.Programs && r.Definition == "" && r.Due == nil && !r.Audits && r.Fate == nil &&
 		(r.Routine == nil || r.Routine.Operation != event.RoutineList && r.Routine.Operation != event.RoutineNext && r.Routine.Operation != event.RoutineStarts) &&
 		(r.Dispatch == nil || r.Dispatch.Operation != event.DispatchList && r.Dispatch.Operation != event.DispatchShow) &&
-		(r.Loop == nil || r.Loop.Operation != event.LoopRead) &&
+		(r.Loop == nil || r.Loop.Operation != event.LoopRead && r.Loop.Operation != event.LoopList) &&
 		(r.Dead == nil || r.Dead.Close || r.Dead.Redeliver || r.Dead.RedrivenBy+r.Dead.FailedAgain != "") && (r.KV == nil || !readsOnly(r.KV.Operation))
 }
 

@@ -20,7 +20,9 @@ func (a *app) newApplyCommand() *cobra.Command {
 		Long: `apply checks a program and runs one of its workflows to the end: the workflow that you name, or the only one, or the one with
 default = true. Progress goes to standard error, outputs go to standard output. Each value is read by its declared type;
 @FILE reads the value from a file, - reads it from standard input. FLOWRUN_VAR_x gives variable x; --env-file overrides it,
---var-file overrides both, --var overrides all. Sensitive values are not recorded: resume reads them from the same place again.`,
+--var-file overrides both, --var overrides all. Sensitive values are not recorded: resume reads them from the same place again.
+What starts runs of the program by itself is registered: its blocks on, its routines and its loops. flowrun serve starts these runs and keeps
+the loops running; see flowrun programs list.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Path = words[0]
 			if len(words) > 1 {

@@ -158,6 +158,8 @@ var spoken = []struct {
 	{"loop resume items --agent does_items --json", false},
 	{"loop status items --json", false},
 	{"loop status items", false},
+	{"loop status", false},
+	{"loop status --json", false},
 	{"loop items items --all --json", false},
 	{"loop stop items --json", false},
 	{"dispatch add Something --id AGT-3", false},
@@ -329,7 +331,9 @@ func fly(t *testing.T, sensitive bool) {
 				if !sensitive && (strings.HasPrefix(s.line, "resume") || strings.HasPrefix(s.line, "retry") || strings.HasPrefix(s.line, "cancel")) {
 					continue // only what is sensitive is given again
 				}
-				words = append(words, "--var-file", variables, "--input", "pin="+thePin)
+				if words = append(words, "--var-file", variables); !strings.HasPrefix(s.line, "loop ") { // a loop has no inputs
+					words = append(words, "--input", "pin="+thePin)
+				}
 			default:
 				words = append(words, w)
 			}

@@ -40,7 +40,7 @@ type follower struct {
 
 // register registers what starts runs of a program by itself, and says what has changed.
 func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool) error {
-	if !runner.StartsItself(p.ir) {
+	if !runner.Registers(p.ir) {
 		if known, err := s.IsRegistered(context.Background(), p.path); err != nil || !known {
 			return err
 		}

@@ -35,14 +35,15 @@ func (p *program) loop(name string) (*ir.Loop, error) {
 
 // leftLoop finds the run of a loop that has not ended; found is false if there is none. A run that a process drives is an error.
 func (a *app) leftLoop(ctx context.Context, s *store, name string) (left engine.Info, found bool, err error) {
-	all, err := s.List(ctx, 0)
-	for _, info := range all {
+	all, err := s.Loops(ctx)
+	for i := range all {
+		l := &all[i]
 		switch {
-		case info.Workflow != name || info.Parent != "" || info.Status.Terminal():
-		case info.Driver != 0:
-			return info, false, fmt.Errorf("loop %s runs already: process %d drives run %s\nTo follow it: flowrun runs watch %s", ui.Clean(name), info.Driver, info.Run, info.Run)
+		case l.Name != name || !l.Live():
+		case l.Run.Driver != 0:
+			return left, false, fmt.Errorf("loop %s runs already: process %d drives run %s\nTo follow it: flowrun runs watch %s", ui.Clean(name), l.Run.Driver, l.Run.Run, l.Run.Run)
 		default:
-			return info, true, nil
+			return *l.Run, true, nil
 		}
 	}
 	return left, false, err
@@ -76,7 +77,7 @@ func (a *app) controlLoop(o *args.LoopControl, r *event.LoopRequest) error {
 // controlWords say how people want a loop to behave.
 func controlWords(c *event.LoopControl) (out []string) {
 	if c.Stopped {
-		out = append(out, fmt.Sprintf("loop %s is stopped by %s; flowrun loop run %s begins again", c.Loop, c.By, c.Loop))
+		out = append(out, fmt.Sprintf("loop %s is stopped by %s; flowrun loop resume %s lets the daemon begin again, flowrun loop run %s does so in the foreground", c.Loop, c.By, c.Loop, c.Loop))
 	}
 	for _, agent := range slices.Sorted(maps.Keys(c.Paused)) {
 		who, end := "loop "+c.Loop, "until flowrun loop resume "+c.Loop

@@ -24,7 +24,7 @@ It takes nothing, so it wants --dry-run. Sources of the kind improvement, which 
 			return a.runLoopNext(&o)
 		},
 	}
-	valueFlags(c, &o.Given)
+	variableFlags(c, &o.Given)
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only show it")
 	c.Flags().BoolVar(&o.JSON, "json", false, "as JSON")
 	return c

@@ -28,7 +28,7 @@ the next  flowrun loop run NAME  goes on with them, and ends as its own flags sa
 		},
 	}
 	f := c.Flags()
-	valueFlags(c, &o.Given)
+	variableFlags(c, &o.Given)
 	f.BoolVar(&o.Once, "once", false, "give each free place of an agent one item at most, and end when these are done")
 	f.BoolVar(&o.UntilIdle, "until-idle", false, "end when there is nothing to do")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
@@ -82,10 +82,7 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 		}
 		return a.continueRun(ctx, s, left, &o.Given, &o.Drive, nil, o.JSON)
 	}
-	if start.First.Loop.Carry, err = s.LoopCarry(ctx, l.Name); err != nil {
-		return err
-	}
-	run, err := s.Start(ctx, start, held)
+	info, _, err := s.StartLoop(ctx, start, held)
 	if err != nil {
 		return err
 	}
@@ -94,5 +91,5 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 		return err
 	}
 	scene := a.sceneOf(s, func(step string) string { return where[step] })
-	return a.driveRun(s, run, pinned, view.New(&ir.Workflow{Name: l.Name}), scene, &o.Drive, o.JSON)
+	return a.driveRun(s, info.Run, pinned, view.New(&ir.Workflow{Name: l.Name}), scene, &o.Drive, o.JSON)
 }

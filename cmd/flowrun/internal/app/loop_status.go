@@ -18,10 +18,13 @@ import (
 func (a *app) newLoopStatusCommand() *cobra.Command {
 	var o args.LoopControl
 	c := &cobra.Command{
-		Use: "status NAME", Short: "Show how a loop stands", Args: between(1, 1, "NAME"),
-		Long: "status shows whether a loop runs, what people want of it, which of its agents have which items, and how many items wait in the dispatch queue.",
+		Use: "status [NAME]", Short: "Show how a loop stands, or all loops", Args: between(0, 1, "[NAME]"),
+		Long: `status shows whether a loop runs, what people want of it, which of its agents have which items, and how many items wait in the dispatch
+queue. Without a name it shows all loops of the store: those that are registered, and those that have run.`,
 		RunE: func(_ *cobra.Command, words []string) error {
-			o.Name = words[0]
+			if len(words) > 0 {
+				o.Name = words[0]
+			}
 			return a.runLoopStatus(&o)
 		},
 	}
@@ -30,14 +33,57 @@ func (a *app) newLoopStatusCommand() *cobra.Command {
 }
 
 func (a *app) runLoopStatus(o *args.LoopControl) error {
-	s, err := a.readLoopStatus(o.Name)
+	list, err := a.readLoopStatus(o.Name)
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		return ui.WriteJSON(a.out, s)
+	switch {
+	case o.JSON && o.Name != "":
+		return ui.WriteJSON(a.out, list[0])
+	case o.JSON:
+		return ui.WriteJSON(a.out, serve.Loops{Loops: list})
+	case len(list) == 0:
+		a.err.Printf("No loop of this store is registered or has run.\n")
+		return nil
 	}
+	for i := range list {
+		if err := a.printLoopStatus(&list[i]); err != nil {
+			return err
+		}
+	}
+	a.out.Printf("dispatched and free: %d\n", list[0].Queue)
+	return nil
+}
+
+// readLoopStatus reads how a loop stands, or with "" all loops. Where there is no store, none has ever run.
+func (a *app) readLoopStatus(name string) ([]serve.LoopStatus, error) {
+	dir, err := a.storeDir("")
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.openExisting(dir, nil)
+	switch {
+	case errors.Is(err, engine.ErrNoStore) && name == "":
+		return []serve.LoopStatus{}, nil
+	case errors.Is(err, engine.ErrNoStore):
+		control := event.LoopControl{Loop: name}
+		return []serve.LoopStatus{{Loop: name, Status: "none", Control: control.Object(), Items: []value.Value{}}}, nil
+	case err != nil:
+		return nil, err
+	}
+	defer store.Close()
+	if name == "" {
+		return serve.ReadLoops(context.Background(), store)
+	}
+	one, err := serve.ReadLoop(context.Background(), store, name)
+	return []serve.LoopStatus{one}, err
+}
+
+func (a *app) printLoopStatus(s *serve.LoopStatus) error {
 	a.out.Printf("loop %s: %s\n", ui.Clean(s.Loop), ui.Clean(s.Status))
+	if s.Program != "" {
+		a.out.Printf("registered by %s\n", ui.Clean(s.Program))
+	}
 	if s.Run != "" {
 		a.out.Printf("run: %s, started %s\n", s.Run, s.Started)
 	}
@@ -53,24 +99,5 @@ func (a *app) runLoopStatus(o *args.LoopControl) error {
 		}
 		a.out.Printf("%s  %s  %s  since %s  %s\n", ui.Clean(c.Agent), ui.Clean(c.Item), c.State, ui.Duration(time.Since(c.Since.Go())), ui.Clean(c.Title))
 	}
-	a.out.Printf("dispatched and free: %d\n", s.Queue)
 	return nil
-}
-
-// readLoopStatus reads how a loop stands. Where there is no store, it has never run.
-func (a *app) readLoopStatus(name string) (serve.LoopStatus, error) {
-	dir, err := a.storeDir("")
-	if err != nil {
-		return serve.LoopStatus{}, err
-	}
-	store, err := a.openExisting(dir, nil)
-	if errors.Is(err, engine.ErrNoStore) {
-		control := event.LoopControl{Loop: name}
-		return serve.LoopStatus{Loop: name, Status: "none", Control: control.Object(), Items: []value.Value{}}, nil
-	}
-	if err != nil {
-		return serve.LoopStatus{}, err
-	}
-	defer store.Close()
-	return serve.ReadLoop(context.Background(), store, name)
 }

@@ -17,8 +17,13 @@ import (
 
 // valueFlags are the flags that give values to a workflow.
 func valueFlags(c *cobra.Command, o *args.Given) {
-	f := c.Flags()
 	pairFlags(c, "input", "an input of the workflow", &o.Inputs)
+	variableFlags(c, o)
+}
+
+// variableFlags are those for values of variables alone.
+func variableFlags(c *cobra.Command, o *args.Given) {
+	f := c.Flags()
 	pairFlags(c, "var", "a variable of the program", &o.Vars)
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
 	f.StringArrayVar(&o.EnvFiles, "env-file", nil, "a `file` of NAME=VALUE lines: FLOWRUN_VAR_x, or x, gives variable x; can be repeated")

@@ -1,4 +1,5 @@
-// Package serve is the daemon of a store: it drives the runs that nobody drives, starts the runs that events start, and answers over HTTP.
+// Package serve is the daemon of a store: it drives the runs that nobody drives, starts the runs that events start, keeps the registered loops
+// running, and answers over HTTP.
 //
 // The daemon is thin: what it does can be done by commands, too, only not by itself. A [runner.Supervisor] drives the runs, the store says
 // which events and routines are to start runs ([runner.Service.StartDue], [runner.Service.StartRoutines]), and the HTTP server (http.go, api.go) carries out the same requests as the
@@ -23,6 +24,8 @@ import (
 const (
 	// dueEvery is how often the daemon looks for events that are to start runs, and for runs that were handed over.
 	dueEvery = 50 * time.Millisecond
+	// loopsEvery is how often the daemon looks whether the registered loops run.
+	loopsEvery = time.Second
 	// leftEvery is how often the daemon looks for runs that nobody drives. Where a look takes long, because many runs wait, the daemon looks
 	// less often, so that looks take a twentieth of the time at most.
 	leftEvery = time.Second
@@ -57,6 +60,8 @@ type Daemon struct {
 	refused map[string]time.Time // when a run could not be driven last
 	// routines is when to look for routines next. The loop of Run or Once alone uses it.
 	routines time.Time
+	loops    *runner.LoopKeeper
+	unkept   map[string]string // by loop: why it could not be started last
 
 	begun  time.Time
 	ready  bool // what was left has been looked at once
@@ -72,7 +77,7 @@ func New(o Options) *Daemon {
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
 	}
-	d := &Daemon{options: o, store: o.Store, refused: map[string]time.Time{}, begun: time.Now()}
+	d := &Daemon{options: o, store: o.Store, refused: map[string]time.Time{}, unkept: map[string]string{}, begun: time.Now()}
 	d.runs = runner.NewSupervisor(o.Store, runner.SupervisorOptions{MaxDriven: o.MaxDriven, Ended: d.noteEnd})
 	return d
 }
@@ -104,7 +109,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 // work takes in work until ctx is done.
 func (d *Daemon) work(ctx context.Context, over chan error) error {
-	var next time.Time
+	var next, loops time.Time
+	d.loops = d.store.NewLoopKeeper(false)
 	for ctx.Err() == nil {
 		if began := time.Now(); !began.Before(next) {
 			if err := d.adoptLeft(ctx); err != nil {
@@ -114,6 +120,12 @@ func (d *Daemon) work(ctx context.Context, over chan error) error {
 			d.mu.Lock()
 			d.ready = true
 			d.mu.Unlock()
+		}
+		if now := time.Now(); !now.Before(loops) {
+			if err := d.keepLoops(ctx); err != nil {
+				return unlessDone(ctx, err)
+			}
+			loops = time.Now().Add(loopsEvery)
 		}
 		more, err := d.startDue(ctx)
 		if err != nil {
@@ -183,6 +195,26 @@ func (d *Daemon) adoptLeft(ctx context.Context) error {
 	return nil
 }
 
+// keepLoops drives the registered loops.
+func (d *Daemon) keepLoops(ctx context.Context) error {
+	started, err := d.loops.Keep(ctx)
+	for _, l := range started {
+		if l.Run == "" {
+			if d.unkept[l.Name] != l.Why {
+				d.options.Say(fmt.Sprintf("loop %s is not started: %s", l.Name, l.Why))
+			}
+			d.unkept[l.Name] = l.Why
+			continue
+		}
+		delete(d.unkept, l.Name)
+		if l.Begun {
+			d.options.Say(fmt.Sprintf("run %s of loop %s: started", l.Run, l.Name))
+		}
+		d.runs.Add(l.Run)
+	}
+	return err
+}
+
 // startDue starts the runs that events are to start, and takes over those that were handed to the daemon.
 func (d *Daemon) startDue(ctx context.Context) (more bool, err error) {
 	started, more, err := d.store.StartDue(ctx, "", nil)
@@ -236,7 +268,7 @@ func (d *Daemon) noteEnd(run string, end event.End, err error) {
 	}
 }
 
-// Once does what is due and returns: it starts the runs of events, and drives all runs that nobody drives until each has ended or waits for
+// Once does what is due and returns: it starts the runs of events, has each registered loop go round once, and drives all runs that nobody drives until each has ended or waits for
 // something that comes later. When ctx is done it stops as Run does.
 func (d *Daemon) Once(ctx context.Context) error {
 	drives, stop := context.WithCancel(context.Background())
@@ -255,6 +287,10 @@ func (d *Daemon) Once(ctx context.Context) error {
 }
 
 func (d *Daemon) onceWork(ctx context.Context, over chan error) error {
+	d.loops = d.store.NewLoopKeeper(true)
+	if err := d.keepLoops(ctx); err != nil {
+		return unlessDone(ctx, err)
+	}
 	if err := d.adoptLeft(ctx); err != nil {
 		return unlessDone(ctx, err)
 	}

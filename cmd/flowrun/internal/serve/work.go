@@ -129,6 +129,7 @@ type Loops struct {
 // LoopStatus is how a loop stands.
 type LoopStatus struct {
 	Loop    string        `json:"loop"`
+	Program string        `json:"program,omitempty"` // that is registered with it
 	Run     string        `json:"run,omitempty"`
 	Status  string        `json:"status"` // running, interrupted, or how its newest run ended; none
 	Driver  int           `json:"driver,omitempty"`
@@ -369,46 +370,18 @@ func runRoutine(s *Server, r *http.Request, name string, _ *Nothing) (any, error
 	return Started{run}, nil
 }
 
-// loopNames are the names of the loops of a store: those of registered programs, and those that have items.
-func (s *Server) loopNames(ctx context.Context) (names []string, err error) {
-	if names, err = s.daemon.store.RegisteredLoops(ctx); err != nil {
-		return nil, err
-	}
-	claims, err := claimsOf(ctx, s.daemon.store, "")
-	for i := range claims {
-		names = append(names, claims[i].Loop)
-	}
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" }), err
-}
-
 // knowLoop refuses the name of a loop that nobody knows.
 func (s *Server) knowLoop(ctx context.Context, name string) error {
-	names, err := s.loopNames(ctx)
-	if err != nil || slices.Contains(names, name) {
-		return err
-	}
-	l, err := ReadLoop(ctx, s.daemon.store, name)
-	if err == nil && l.Run == "" {
+	list, err := s.daemon.store.Loops(ctx)
+	if err == nil && !slices.ContainsFunc(list, func(l runner.Loop) bool { return l.Name == name }) {
 		return &refusal{http.StatusNotFound, "loop", fmt.Sprintf("there is no loop %.80q in this store", name)}
 	}
 	return err
 }
 
 func (s *Server) loops(r *http.Request) (any, error) {
-	names, err := s.loopNames(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	out := Loops{Loops: []LoopStatus{}}
-	for _, name := range names {
-		l, err := ReadLoop(r.Context(), s.daemon.store, name)
-		if err != nil {
-			return nil, err
-		}
-		out.Loops = append(out.Loops, l)
-	}
-	return out, nil
+	list, err := ReadLoops(r.Context(), s.daemon.store)
+	return Loops{list}, err
 }
 
 func (s *Server) loop(r *http.Request) (any, error) {
@@ -488,10 +461,33 @@ func claimsOf(ctx context.Context, s *standalone.Store, loop string) (out []even
 	return out, err
 }
 
+// ReadLoops reads how all loops of a store stand.
+func ReadLoops(ctx context.Context, s *standalone.Store) ([]LoopStatus, error) {
+	list, err := s.Loops(ctx)
+	out := make([]LoopStatus, len(list))
+	for i := range list {
+		if err == nil {
+			out[i], err = readLoop(ctx, s, &list[i])
+		}
+	}
+	return out, err
+}
+
 // ReadLoop reads how a loop stands. A loop that the store does not know has the status none.
-func ReadLoop(ctx context.Context, s *standalone.Store, name string) (l LoopStatus, err error) {
-	l = LoopStatus{Loop: name, Status: "none", Items: []value.Value{}}
-	if l.Control, err = s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopRead, Loop: name}}); err != nil {
+func ReadLoop(ctx context.Context, s *standalone.Store, name string) (LoopStatus, error) {
+	list, err := s.Loops(ctx)
+	if err != nil {
+		return LoopStatus{}, err
+	}
+	if at := slices.IndexFunc(list, func(l runner.Loop) bool { return l.Name == name }); at >= 0 {
+		return readLoop(ctx, s, &list[at])
+	}
+	return readLoop(ctx, s, &runner.Loop{LoopKnown: event.LoopKnown{Name: name}})
+}
+
+func readLoop(ctx context.Context, s *standalone.Store, known *runner.Loop) (l LoopStatus, err error) {
+	l = LoopStatus{Loop: known.Name, Program: known.Program, Status: "none", Items: []value.Value{}}
+	if l.Control, err = s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopRead, Loop: l.Loop}}); err != nil {
 		return l, err
 	}
 	work, err := s.Ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})
@@ -505,7 +501,7 @@ func ReadLoop(ctx context.Context, s *standalone.Store, name string) (l LoopStat
 			l.Queue++
 		}
 	}
-	claims, err := claimsOf(ctx, s, name)
+	claims, err := claimsOf(ctx, s, l.Loop)
 	if err != nil {
 		return l, err
 	}
@@ -514,12 +510,7 @@ func ReadLoop(ctx context.Context, s *standalone.Store, name string) (l LoopStat
 			l.Items = append(l.Items, claims[i].Object())
 		}
 	}
-	all, err := s.List(ctx, 0)
-	for i := range all {
-		info := &all[i]
-		if info.Workflow != name || info.Parent != "" {
-			continue
-		}
+	if info := known.Run; info != nil {
 		l.Run, l.Driver, l.Started, l.Status = info.Run, info.Driver, info.Created.String(), string(info.Status)
 		switch {
 		case info.Driver != 0:
@@ -527,7 +518,6 @@ func ReadLoop(ctx context.Context, s *standalone.Store, name string) (l LoopStat
 		case info.Interrupted():
 			l.Status = "interrupted"
 		}
-		break
 	}
-	return l, err
+	return l, nil
 }
