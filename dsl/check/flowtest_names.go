@@ -93,7 +93,7 @@ func testRunType(w *Workflow) value.Type {
 	attrs := maps.Clone(runType.Attrs)
 	attrs["error"] = errorInRules
 	attrs["outputs"] = always(w.outputType())
-	attrs["warnings"], attrs["cause"] = value.List(value.StringType), always(causeType)
+	attrs["warnings"], attrs["degraded"], attrs["cause"] = value.List(value.StringType), value.List(value.StringType), always(causeType)
 	return value.Object(attrs)
 }
 

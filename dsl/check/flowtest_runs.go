@@ -349,6 +349,7 @@ func (c *testChecker) runType(w *Workflow) value.Type {
 // runAttrs gives the attributes of the run of a test those that a run of the store has besides.
 func runAttrs(attrs map[string]value.Type, outputs, steps, inputs value.Type) map[string]value.Type {
 	attrs["status"], attrs["error"], attrs["warnings"] = statusType, errorInRules, value.List(value.StringType)
+	attrs["degraded"] = value.List(value.StringType)
 	attrs["outputs"], attrs["step"], attrs["input"] = outputs, steps, inputs
 	attrs["label"], attrs["cause"] = value.StringType, always(causeType)
 	attrs["started"], attrs["ended"] = value.NumberType, value.NumberType

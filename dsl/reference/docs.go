@@ -75,7 +75,7 @@ var (
 		"error":      "The first error; known likewise.",
 	}
 	testDocs = map[string]string{
-		"run":               "The run: also its outputs, and its warnings, a list of texts.",
+		"run":               "The run: also its outputs, its warnings, a list of texts, and degraded, the paths of the nodes for which the output of degrade stands in.",
 		"step":              "The result of a node of the workflow, whatever its kind: step.NAME. That of a node in a repeat is of the last iteration.",
 		"node":              "The result of a node by its path: node[\"review/check\"], node[\"each[1]\"], node[\"call/inner\"] of a called run.",
 		"input":             "An input of the run: input.NAME.",
@@ -117,6 +117,7 @@ var (
 		"error":      "The first error; null if there is none.",
 		"failed":     "Names of the nodes that failed.",
 		"warnings":   "Its warnings, a list of texts.",
+		"degraded":   "The paths of the nodes that failed and for which the output of degrade stands in.",
 		"usage":      runDocs["usage"],
 	}
 	callDocs = map[string]string{

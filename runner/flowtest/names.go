@@ -121,7 +121,7 @@ func (s *names) full(path string) string {
 
 // runAttrs are the attributes of a run, as a test sees it, and labelled those of a run of the store besides.
 var (
-	runAttrs = []string{"id", "workflow", "status", "started_at", "outputs", "error", "failed", "usage", "warnings", "cause"}
+	runAttrs = []string{"id", "workflow", "status", "started_at", "outputs", "error", "failed", "usage", "warnings", "degraded", "cause"}
 	labelled = []string{"label", "started", "ended", "input", "step"}
 )
 
@@ -187,6 +187,12 @@ func (s *names) runAttr(of *seen, attr string) value.Value {
 		return errorObject(v.Error)
 	case "warnings":
 		return warningsOf(v)
+	case "degraded":
+		degraded := []any{}
+		for _, path := range v.Degraded() {
+			degraded = append(degraded, path)
+		}
+		return degraded
 	case "label":
 		if of.label == "" {
 			return nil

@@ -26,6 +26,8 @@ type Document struct {
 	Usage map[string]any `json:"usage,omitempty"`
 	// Warnings are those of the run itself, such as of its budget.
 	Warnings []string `json:"warnings,omitempty"`
+	// Degraded are the paths of the nodes that failed and for which the output of a degrade block stands in.
+	Degraded []string `json:"degraded,omitempty"`
 	// Changes are those by rules of adapt.
 	Changes []ChangeDoc `json:"changes,omitempty"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
@@ -145,6 +147,7 @@ func (r *Run) Document() Document {
 	for _, c := range r.Changes {
 		d.Changes = append(d.Changes, ChangeDoc{Moment(c.At), c.Node, c.Rule, c.What, Data{c.From}, Data{c.To}, c.Run, c.Why})
 	}
+	d.Degraded = r.Degraded()
 	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, r.document(n)) })
 	return d
 }

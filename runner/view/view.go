@@ -293,5 +293,15 @@ func each(nodes []*Node, depth int, f func(*Node, int)) {
 	}
 }
 
+// Degraded are the paths of the nodes that failed and for which the output of a degrade block stands in, parents before children.
+func (r *Run) Degraded() (paths []string) {
+	r.Each(func(n *Node, _ int) {
+		if n.Status == event.FailedS && n.Result != nil && n.Result.Tolerated && n.Result.Output != nil {
+			paths = append(paths, n.Path)
+		}
+	})
+	return paths
+}
+
 // Size is how many nodes there are.
 func (r *Run) Size() int { return len(r.byPath) }

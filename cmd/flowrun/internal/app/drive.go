@@ -63,6 +63,9 @@ func (a *app) driveRun(s *store, run string, p *runner.Program, r *view.Run, sce
 	case err != nil:
 		return fmt.Errorf("driving run %s: %w", run, err)
 	}
+	if !asJSON {
+		ui.Degraded(a.err, r)
+	}
 	return a.printEnd(s, run, end, scene, asJSON)
 }
 

@@ -23,6 +23,13 @@ func oneLine(v value.Value) string {
 	return Clean(string(value.Append(nil, v)))
 }
 
+// Degraded writes a line about the nodes for which the output of a degrade block stands in, if there are some.
+func Degraded(t *Term, r *view.Run) {
+	if d := r.Degraded(); len(d) > 0 {
+		t.Printf("%s: another output stands in for %s\n", t.Style(yellow, "degraded"), Clean(strings.Join(d, ", ")))
+	}
+}
+
 // MaxChangesShown is how many of the changes by rules of adapt runs show prints, the last ones.
 const MaxChangesShown = 20
 
@@ -49,6 +56,7 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
 	for _, w := range r.Warnings {
 		t.Printf("%s%s\n", t.Style(yellow, "warning"), because(w))
 	}
+	Degraded(t, r)
 	for _, c := range r.Changes[max(0, len(r.Changes)-MaxChangesShown):] {
 		of := ""
 		if c.Node != "" {
