@@ -38,6 +38,7 @@ func (c *checker) adapt(w *Workflow, n *Node) {
 		of, nodes = n.Block, n.Children
 	}
 	for _, r := range of.adapts() {
+		c.tells(r, "notify")
 		why := map[string]string{"step": "Rules are asked at any moment of the run. They read metrics, run and input.", "each": "A rule is for all instances of the group. It reads metrics, run and input."}
 		asked := c.env(roots{"input": w.roots["input"], "run": run, "metrics": root("metrics", metricsInRules)}, why)
 		computed := c.env(roots{"input": w.roots["input"], "run": run, "metrics": root("metrics", metricsType)}, why)
@@ -65,9 +66,9 @@ func (c *checker) adaptRule(w *Workflow, n *Node, r *Block, nodes []*Node) {
 		c.report(d)
 	}
 	switch {
-	case limit == nil && starts == nil:
+	case limit == nil && starts == nil && r.attr("notify") == nil:
 		report(diag.Diagnostic{Code: "F0322", Subject: r.Src.Header, Summary: "A rule that changes nothing",
-			Detail: "Say what follows while the rule is on:  max_concurrency = 2, workflow = workflow.NAME, or both."})
+			Detail: "Say what follows while the rule is on:  max_concurrency = 2, workflow = workflow.NAME, notify = [channel.NAME], or several of them."})
 		return
 	case starts == nil && r.attr("with") != nil:
 		report(diag.Diagnostic{Code: "F0322", Subject: r.attr("with").span(), Summary: "with has no effect without workflow",

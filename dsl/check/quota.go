@@ -47,6 +47,7 @@ func (c *checker) bounds(b *Block, env *expr.Env) {
 		c.expressions(r, func(string) *expr.Env { return env })
 	}
 	if r := b.Inner("circuit_breaker"); r != nil {
+		c.tells(r, "notify")
 		when := c.env(failureRoots(),
 			map[string]string{"step": "It is asked of the attempts of all runs that share the breaker."})
 		c.expressions(r, func(attr string) *expr.Env {

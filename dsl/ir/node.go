@@ -169,12 +169,13 @@ type Budget struct {
 // Adapt is a rule of a group or a workflow. It is on from when When has held for For until Until holds; nil For means 0, and nil
 // Until means that When does not hold. At least one of MaxConcurrency and Call is set. A nil Cooldown means 5 minutes.
 type Adapt struct {
-	When           Expr  `json:"when"`
-	Until          *Expr `json:"until,omitempty"`
-	For            *Expr `json:"for,omitempty"`
-	Cooldown       *Expr `json:"cooldown,omitempty"`
-	MaxConcurrency *Expr `json:"max_concurrency,omitempty"`
-	Call           *Call `json:"call,omitempty"`
+	When           Expr     `json:"when"`
+	Until          *Expr    `json:"until,omitempty"`
+	For            *Expr    `json:"for,omitempty"`
+	Cooldown       *Expr    `json:"cooldown,omitempty"`
+	MaxConcurrency *Expr    `json:"max_concurrency,omitempty"`
+	Call           *Call    `json:"call,omitempty"`
+	Notify         []string `json:"notify,omitempty"` // channels that are told when the rule comes on and when it ends
 }
 
 // Reads lists the names that the expressions of the rule read.

@@ -33,15 +33,26 @@ const (
 
 // Breaker lets nothing start for Reset after so many Failures in a row.
 type Breaker struct {
-	Failures *Expr `json:"failures,omitempty"` // nil: DefaultFailures
-	Reset    *Expr `json:"reset,omitempty"`    // nil: DefaultReset
-	When     *Expr `json:"when,omitempty"`     // a condition over error, attempt and elapsed; nil: every error counts
+	Failures *Expr    `json:"failures,omitempty"` // nil: DefaultFailures
+	Reset    *Expr    `json:"reset,omitempty"`    // nil: DefaultReset
+	When     *Expr    `json:"when,omitempty"`     // a condition over error, attempt and elapsed; nil: every error counts
+	Notify   []string `json:"notify,omitempty"`   // channels that are told when it opens and closes
 }
 
 // QuotaUse is what a node or an agent takes of a quota.
 type QuotaUse struct {
 	Quota string `json:"quota"`
 	Units *Expr  `json:"units,omitempty"` // a whole number of 0 or more; nil: 1, where the quota has units
+}
+
+// Agent returns the agent of a name, or nil.
+func (p *Program) Agent(name string) *Agent {
+	for i := range p.Agents {
+		if p.Agents[i].Name == name {
+			return &p.Agents[i]
+		}
+	}
+	return nil
 }
 
 // Quota returns the quota of a name, or nil.

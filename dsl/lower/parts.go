@@ -71,7 +71,7 @@ func adapt(b *check.Block) (out []ir.Adapt) {
 		if r.Schema.Kind != "adapt" {
 			continue
 		}
-		rule := ir.Adapt{When: *r.Expr("when"), Until: r.Expr("until"), For: r.Expr("for"), Cooldown: r.Expr("cooldown"), MaxConcurrency: r.Expr("max_concurrency")}
+		rule := ir.Adapt{When: *r.Expr("when"), Until: r.Expr("until"), For: r.Expr("for"), Cooldown: r.Expr("cooldown"), MaxConcurrency: r.Expr("max_concurrency"), Notify: names(r.Attrs["notify"])}
 		if a := r.Attrs["workflow"]; a != nil {
 			rule.Call = call(r, a)
 		}
@@ -165,7 +165,7 @@ func breaker(b *check.Block) *ir.Breaker {
 	if r == nil {
 		return nil
 	}
-	return &ir.Breaker{Failures: r.Expr("failures"), Reset: r.Expr("reset"), When: r.Expr("when")}
+	return &ir.Breaker{Failures: r.Expr("failures"), Reset: r.Expr("reset"), When: r.Expr("when"), Notify: names(r.Attrs["notify"])}
 }
 
 // quotas are what a block takes of quotas, in the order in which the program declares them.

@@ -27,9 +27,7 @@ var planned = []Planned{
 		Instead: "Who does it is an expression:  agent = pool.NAME[step.CONDUCTOR.output.who]  gives the task to the member that the conductor names. For a list of subtasks the same step has  for_each = step.CONDUCTOR.output.tasks  and  agent = pool.NAME[each.value.who]. Rules are a switch, or a step  value = CONDITION ? \"A\" : \"B\"  whose output is the name."},
 
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
-	{Block: "adapt", Attr: "notify", Doc: "Whom to tell when the rule comes on.", Instead: "The workflow that the rule starts can tell people."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
-	{Block: "circuit_breaker", Attr: "notify", Doc: "Whom to tell when the breaker opens and closes.", Instead: "A workflow with a step  notify  that the event starts tells people:  on \"flowrun.breaker\" { workflow = workflow.NAME }."},
 	{Block: "agent", Attr: "model", Doc: "Model of a chat agent.", Instead: "Give it to the program:  command = [\"PROGRAM\", \"--model\", \"NAME\"]."},
 	{Block: "agent", Attr: "tool", Doc: "Tool of an mcp agent.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "prompt", Doc: "What a chat agent is told before its tasks.", Instead: "soul  stands before each task of the agent."},

@@ -14,7 +14,13 @@ const boundsExample = `agent "model" {
     failures = 5
     reset    = "30s"
     when     = "error.kind == 'transient'"
+    notify   = [channel.oncall]
   }
+}
+
+channel "oncall" {
+  type = "file"
+  path = "alerts.jsonl"
 }
 
 agent "spare" {
@@ -63,7 +69,12 @@ workflow "w" {
 `
 
 // adaptExample does less at once on a busy machine, and has a workflow look into it where many attempts fail.
-const adaptExample = `workflow "diagnose" {
+const adaptExample = `channel "team" {
+  type = "file"
+  path = "changes.jsonl"
+}
+
+workflow "diagnose" {
   input "rate" { type = number }
   step "look" { run = ["./diagnose", input.rate] }
 }
@@ -75,6 +86,7 @@ workflow "crawl" {
     when            = "metrics.cpu > 80"
     until           = "metrics.cpu < 60"
     max_concurrency = 2
+    notify          = [channel.team]
   }
   adapt {
     when     = "metrics.error_rate > 0.05"
@@ -114,11 +126,11 @@ var partBlocks = map[string]*Block{
 	"rate_limit": {Doc: "In no span of this length do more attempts start, over all runs of the store. An attempt that comes too early waits without a slot until its moment.", Once: true, Example: boundsExample, Attrs: attrs(
 		Attr{Name: "requests", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRequests, Required: true, Doc: "How many attempts."},
 		Attr{Name: "per", Kind: Duration, Required: true, Doc: "The length of the span."})},
-	"circuit_breaker": {Doc: "Lets nothing start for a while after failures in a row, over all runs of the store; then one attempt at a time tries whether it is well again. What finds it open goes to the next fallback, or fails with the reason breaker where the node has degrade or on_error = \"continue\"; else it waits without a slot. When an attempt opens or closes it, that is the event flowrun.breaker for runs that wait for it and programs that it starts: name, kind (agent or quota), state (open or closed) and error.", Once: true, Example: boundsExample, Attrs: attrs(
+	"circuit_breaker": {Doc: "Lets nothing start for a while after failures in a row, over all runs of the store; then one attempt at a time tries whether it is well again. What finds it open goes to the next fallback, or fails with the reason breaker where the node has degrade or on_error = \"continue\"; else it waits without a slot. When it opens or closes, also because of flowrun limits reset, that is the event flowrun.breaker for runs that wait for it and programs that it starts: name, kind (agent or quota), state (open or closed) and error.", Once: true, Example: boundsExample, Attrs: attrs(
 		Attr{Name: "failures", Kind: Value, Want: value.IntType, Min: 1, Max: MaxFailures, Default: "5", Doc: "How many failures in a row open it. Cancels, verdicts of gates and errors of the kind rate_limited that say when to come back are not counted."},
 		Attr{Name: "reset", Kind: Duration, Default: `"30s"`, Doc: "How long it stays open."},
 		Attr{Name: "when", Kind: Condition, Default: "every error", Doc: "Which errors are counted: a condition over error, attempt and elapsed, the seconds that the attempt took."},
-		later("circuit_breaker.notify"))},
+		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message when the breaker opens and when it closes, with its name, kind, state and error in data. It is one message for all runs of the store; the run whose attempt has opened or closed the breaker sends it. When flowrun limits reset has closed it, the run sends it whose attempt is the next to end."})},
 	"repeat": {Doc: "Makes the node again until a condition holds.", Once: true, Attrs: attrs(
 		Attr{Name: "until", Kind: Condition, Doc: "Ends the repeat where it holds after an iteration; it reads result, iteration and, of a group, its nodes."},
 		Attr{Name: "max", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Required: true, Doc: "How many iterations at most; without until, how many."},
@@ -163,7 +175,7 @@ var partBlocks = map[string]*Block{
 			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Doc: "Started as a run of its own when the rule comes on, one at a time. Its failure is a warning. The run ends after it."},
 			Attr{Name: "with", Kind: Value, Want: value.AnyType, Default: "no inputs", Doc: "An object of the inputs of that workflow."},
 			Attr{Name: "cooldown", Kind: Duration, Default: `"5m"`, Doc: "How long the workflow is not started again, and how often max_concurrency is computed again while when holds. It is 1s at least."},
-			later("adapt.notify")),
+			Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message when the rule comes on and when it ends, with the number of the rule, whether it is on, why, and max_concurrency in data."}),
 		Example: adaptExample},
 	"compensate": {Doc: "Undoes what a step did, where the run fails or is cancelled after the step has started.", Once: true, Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Required: true, Doc: "A program with its arguments, or a script; it is run once."},

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/shared"
 )
@@ -318,22 +317,13 @@ func (s *State) reportEnd(a *Answer, r *Request, end End, now event.Time) error 
 		}
 		if from != to {
 			a.Changes = append(a.Changes, Change{*n, from, to})
-			err = s.tellChange(a, n, to, end.Error, now)
+			var posts []shared.Post
+			posts, err = shared.NoteBreaker(s.rows, n, to, end.Error, now)
+			a.Posts = append(a.Posts, posts...)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// tellChange publishes that a breaker has opened or closed, to runs that wait for it.
-func (s *State) tellChange(a *Answer, n *event.Need, to shared.Health, why *event.Error, now event.Time) error {
-	data := map[string]value.Value{"name": n.Name, "kind": string(n.Kind), "state": string(to), "error": nil}
-	if to != shared.Closed && why != nil {
-		data["error"] = why.Object()
-	}
-	posts, err := shared.EmitOwn(s.rows, shared.BreakerEvent, data, now)
-	a.Posts = append(a.Posts, posts...)
-	return err
 }

@@ -187,7 +187,7 @@ func TestHeldAndStopped(t *testing.T) {
 		t.Errorf("granted is %v", got)
 	}
 	change := func(c event.LimitChange) {
-		if _, changed, err := shared.ChangeLimit(rows, c); !changed || err != nil {
+		if done, err := shared.ChangeLimit(rows, c, second); !done.Changed || err != nil {
 			t.Fatalf("%+v changes nothing: %v", c, err)
 		}
 	}
@@ -436,7 +436,7 @@ func TestReservationMeetsAnObstacle(t *testing.T) {
 		},
 		"breaker": func(s *State, _ shared.Rows) { applyAt(t, s, ended("b", shared.Bad), 3*second) },
 		"busy": func(_ *State, rows shared.Rows) {
-			if _, _, err := shared.ChangeLimit(rows, event.LimitChange{Stop: "svc"}); err != nil {
+			if _, err := shared.ChangeLimit(rows, event.LimitChange{Stop: "svc"}, second); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -482,9 +482,9 @@ func TestWrongMoment(t *testing.T) {
 	if v := applyAt(t, s, ask("b", 2, n), second); v.Verdict != Refused || v.Obstacle.Until != second.Add(MaxHold) {
 		t.Errorf("b is %s until %d", v.Verdict, v.Obstacle.Until)
 	}
-	resources, changed, err := shared.ChangeLimit(rows, event.LimitChange{Reset: "svc"})
-	if err != nil || !changed || len(resources) != 1 {
-		t.Errorf("reset: %v, %v, %v", resources, changed, err)
+	done, err := shared.ChangeLimit(rows, event.LimitChange{Reset: "svc"}, second)
+	if err != nil || !done.Changed || len(done.Resources) != 1 {
+		t.Errorf("reset: %+v, %v", done, err)
 	}
 	if v := applyAt(t, s, ask("c", 3, n), second); v.Verdict == Refused {
 		t.Errorf("c is %s", v.Verdict)

@@ -29,6 +29,7 @@ type Notice struct {
 	Path, Name string // of the node, and its declared name
 	Generation int
 	About      string        // tells messages of one kind about one node apart
+	Number     int           // tells messages apart that count as equal; 0: there is one
 	Message    event.Message // the rest is filled in
 	To         []string      // names of channels
 	Now        event.Time
@@ -37,7 +38,7 @@ type Notice struct {
 // Notice computes the attempt that sends a message, at PATH/notify.
 func (c *Composer) Notice(n *Notice) (*event.Attempt, *event.Error) {
 	a := &event.Attempt{Node: strings.TrimPrefix(n.Path+"/notify", "/"), Name: n.Name, Attempt: 1, Run: c.run.Run, Workflow: c.run.Workflow, Base: c.run.Env,
-		Key: c.attemptKey(&Work{Path: n.Path, Generation: n.Generation}, "notify", string(n.Message.Kind), n.About)}
+		Key: c.attemptKey(&Work{Path: n.Path, Generation: n.Generation}, append([]string{"notify", string(n.Message.Kind), n.About}, numberOf(n.Number)...)...)}
 	var err error
 	if a.Dir, err = c.evalDir(nil, c.Constants()); err != nil {
 		return nil, EvaluationError("dir", err)
@@ -51,6 +52,19 @@ func (c *Composer) Notice(n *Notice) (*event.Attempt, *event.Error) {
 	}
 	a.Notify.Message.Node, a.Notify.About = n.Path, n.About
 	return a, nil
+}
+
+func numberOf(n int) []string {
+	if n == 0 {
+		return nil
+	}
+	return []string{strconv.Itoa(n)}
+}
+
+// Breakers computes the attempt that asks the store which breakers have opened or closed. The run asks once for each ticket.
+func (c *Composer) Breakers(r *event.BreakersRequest, ticket uint64) *event.Attempt {
+	return &event.Attempt{Ticket: ticket, Node: "notify", Attempt: 1, Kind: event.StoreAttempt, Store: &event.StoreRequest{Breakers: r}, Run: c.run.Run, Workflow: c.run.Workflow,
+		Key: c.attemptKey(&Work{}, "breakers", strconv.FormatUint(ticket, 10))}
 }
 
 // composeNotify computes the message of a notify step and its channels.

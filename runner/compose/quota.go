@@ -89,7 +89,7 @@ func (c *Composer) boundNeed(n *event.Need, what string, r *ir.RateLimit, b *ir.
 }
 
 func (c *Composer) evalBreaker(b *ir.Breaker) (*event.Breaker, error) {
-	out := &event.Breaker{}
+	out := &event.Breaker{Tell: len(b.Notify) > 0}
 	var err error
 	if out.Failures, err = c.Count(b.Failures, c.Constants(), ir.DefaultFailures, MaxFailures); err != nil {
 		return nil, fmt.Errorf("failures: %w", err)

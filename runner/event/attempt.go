@@ -140,6 +140,7 @@ func (f *facts) attempt(a *Attempt) {
 			if b := n.Breaker; b != nil {
 				f.number('f', uint64(b.Failures))
 				f.number('F', uint64(b.Reset))
+				f.truth('t', b.Tell)
 				if b.When != nil {
 					f.lates('L', []Late{*b.When})
 				}

@@ -134,6 +134,7 @@ type Breaker struct {
 	Failures int           `json:"failures"`
 	Reset    time.Duration `json:"reset"`
 	When     *Late         `json:"when,omitempty"`
+	Tell     bool          `json:"tell,omitempty"` // people are told when it opens and closes
 }
 
 // AgentRequest is the part of an attempt that an agent carries out.

@@ -22,10 +22,11 @@ const (
 	MessageLoop       MessageKind = "loop"       // a loop has stopped or stops an agent, has reached a limit, or gives up an item
 	MessageHandoff    MessageKind = "handoff"    // work was handed over to another agent
 	MessageApproval   MessageKind = "approval"   // an approval waits for people
+	MessageAdapt      MessageKind = "adapt"      // a rule of adapt has come on, or has ended
 )
 
 // MessageKinds lists all kinds of messages.
-var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation, MessageLoop, MessageHandoff, MessageApproval}
+var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation, MessageLoop, MessageHandoff, MessageApproval, MessageAdapt}
 
 // Message is what people are told. Its JSON is what receivers read.
 type Message struct {

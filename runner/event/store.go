@@ -53,6 +53,8 @@ type StoreRequest struct {
 	Audits bool          `json:"audits,omitempty"`
 	// Baseline reads or changes figures that benchmarks are compared with.
 	Baseline *BaselineRequest `json:"baseline,omitempty"`
+	// Breakers takes the changes of breakers that no run has told people of.
+	Breakers *BreakersRequest `json:"breakers,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
@@ -103,6 +105,18 @@ type DeadRequest struct {
 	RedrivenBy  string `json:"redriven_by,omitempty"`  // notes who tries it again
 	FailedAgain string `json:"failed_again,omitempty"` // notes why a message could not be sent again
 	Redeliver   bool   `json:"redeliver,omitempty"`    // an event is due again
+}
+
+// BreakersRequest takes the changes of some breakers that no run has told people of. The answer is a list of objects of kind, name, state
+// (open or closed), number and error (null: none), the oldest of a breaker first. Nobody else gets them.
+type BreakersRequest struct {
+	Of []BreakerOf `json:"of"`
+}
+
+// BreakerOf names the breaker of an agent or a quota.
+type BreakerOf struct {
+	Kind NeedKind `json:"kind"`
+	Name string   `json:"name"`
 }
 
 // BaselineRequest reads or changes a figure that benchmarks are compared with. The answer is the baseline as it was: an object of
@@ -218,6 +232,14 @@ func (f *facts) store(s *StoreRequest) {
 		f.text('k', b.Key)
 		f.truth('M', b.Measure)
 		f.truth('A', b.Accept)
+		f.end()
+	}
+	if b := s.Breakers; b != nil {
+		*f = append(*f, 'b')
+		for _, of := range b.Of {
+			f.text('k', string(of.Kind))
+			f.text('n', of.Name)
+		}
 		f.end()
 	}
 	f.truth('C', s.Claims)

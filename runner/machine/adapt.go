@@ -72,6 +72,8 @@ type adaptRule struct {
 	child    *attempt   // its run, while it is live
 	timer    uint64
 	warned   []string
+	told     bool // people were told last that the rule is on
+	edges    int  // how often people were told
 }
 
 // setRules lets the rules of the run or of a group be asked from now on.
@@ -284,6 +286,7 @@ func (m *Machine) askAdaptRules() {
 			m.askRule(a, r, sc)
 		}
 		m.applyLimit(a)
+		m.tellRules(a)
 		for _, r := range a.rules {
 			m.startForRule(a, r, sc)
 			m.setRuleTimer(a, r)
@@ -379,6 +382,25 @@ func (m *Machine) applyLimit(a *adaptation) {
 		again = " again"
 	}
 	m.showChange(a, &change, fmt.Sprintf("max_concurrency is %d%s, after %d: %s", to, again, from, change.Why))
+}
+
+// tellRules tells people of rules that have come on or have ended.
+func (m *Machine) tellRules(a *adaptation) {
+	for _, r := range a.rules {
+		if r.on == r.told || len(r.Notify) == 0 {
+			continue
+		}
+		r.told = r.on
+		r.edges++
+		what, why := "is on", r.why
+		if !r.on {
+			what, why = "has ended", a.why
+		}
+		limit := m.shownLimit(a, a.inForce)
+		m.sendNumbered(a.ref, r.Notify, fmt.Sprintf("rule %d %s", r.number, what), r.edges, event.Message{Kind: event.MessageAdapt, Level: "info",
+			Text: fmt.Sprintf("Rule %d of adapt %s, and max_concurrency is %d: %s", r.number, what, limit, why),
+			Data: map[string]any{"rule": float64(r.number), "on": r.on, "why": why, "max_concurrency": float64(limit)}})
+	}
 }
 
 // startForRule starts the workflow of a rule that has come on, unless the last one still runs or its

@@ -186,6 +186,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	s := m.state(a.ref)
 	d := s.liveState
 	d.live = nil
+	m.askBreakers(a, f)
 	if a.gate == undone {
 		m.usage.Add(usageOf(f))
 		m.countSpent(a.ref, usageOf(f), 0)

@@ -16,10 +16,15 @@ import (
 // sendMessage asks for a message about a node, or about the run (node None). about makes the key: the message is sent once for each
 // key, whatever process dies when. Workflow, run, node, key and time of the message are filled in. Without channels nothing is sent.
 func (m *Machine) sendMessage(r ref, to []string, about string, text event.Message) {
+	m.sendNumbered(r, to, about, 0, text)
+}
+
+// sendNumbered is sendMessage for messages of which a run can send several that count as equal: the number tells them apart.
+func (m *Machine) sendNumbered(r ref, to []string, about string, number int, text event.Message) {
 	if len(to) == 0 {
 		return
 	}
-	n := compose.Notice{Path: m.path(r), Message: text, To: to, About: about, Now: m.now}
+	n := compose.Notice{Path: m.path(r), Message: text, To: to, About: about, Number: number, Now: m.now}
 	if r.node != plan.None {
 		n.Name, n.Generation = m.node(r).Name, m.liveState(r).generation()
 	}
@@ -30,14 +35,18 @@ func (m *Machine) sendMessage(r ref, to []string, about string, text event.Messa
 	}
 	m.tickets++
 	a.Ticket = m.tickets
+	m.addNotice(&notice{r, n.Path, a})
+}
+
+func (m *Machine) addNotice(n *notice) {
 	if m.notices == nil {
 		m.notices = map[uint64]*notice{}
 	}
-	m.notices[a.Ticket] = &notice{r, n.Path, a}
-	m.addCommand(event.Command{Start: a})
+	m.notices[n.request.Ticket] = n
+	m.addCommand(event.Command{Start: n.request})
 }
 
-// notice is a message that is being sent.
+// notice is a message that is being sent, or a question to the store whether there is one to send.
 type notice struct {
 	ref
 	about   string // the path of the node
@@ -47,6 +56,9 @@ type notice struct {
 // noticeAnswered takes the answer to a message: what went wrong is a warning.
 func (m *Machine) noticeAnswered(n *notice, f *event.AttemptFinished) {
 	delete(m.notices, f.Ticket)
+	if n.request.Kind == event.StoreAttempt {
+		m.tellBreakers(f)
+	}
 	warning := f.Warning
 	if f.Outcome != event.OK {
 		warning = fmt.Sprintf("a message could not be sent: %s", failureError(f).Message)

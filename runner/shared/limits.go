@@ -78,35 +78,59 @@ func StoppedAgents(rows Rows) (names []string, err error) {
 	return names, err
 }
 
-// ChangeLimit carries out what a person asks for. It returns the resources, as "agent NAME", whose lines may go on, and reports whether
-// it has changed anything.
-func ChangeLimit(rows Rows, c event.LimitChange) (resources []string, changed bool, err error) {
+// LimitChanged is what has changed because a person asked for it.
+type LimitChanged struct {
+	Changed   bool
+	Resources []string // as "agent NAME": their lines may go on
+	Posts     []Post   // to the runs that wait for the event of a breaker
+}
+
+// ChangeLimit carries out what a person asks for.
+func ChangeLimit(rows Rows, c event.LimitChange, now event.Time) (done LimitChanged, err error) {
 	if name := c.Stop + c.Start; name != "" {
 		stopped, err := IsStopped(rows, name)
-		if changed = stopped != (c.Stop != ""); err != nil || !changed {
-			return nil, false, err
+		if done.Changed = stopped != (c.Stop != ""); err != nil || !done.Changed {
+			return done, err
 		}
 		if c.Stop != "" {
-			return nil, true, rows.Put(stoppedSpace, name, []byte("true"))
+			return done, rows.Put(stoppedSpace, name, []byte("true"))
 		}
-		return []string{string(event.NeedAgent) + " " + name}, true, rows.Delete(stoppedSpace, name)
+		done.Resources = []string{string(event.NeedAgent) + " " + name}
+		return done, rows.Delete(stoppedSpace, name)
 	}
 	for _, kind := range []event.NeedKind{event.NeedAgent, event.NeedQuota} {
 		b := Breaker{Name: string(kind) + " " + c.Reset}
 		_, found, err := rows.Get(breakerSpace, b.Name)
 		if err == nil && found {
-			err = b.Close(rows)
+			err = done.closeBreaker(rows, &b, &event.Need{Kind: kind, Name: c.Reset}, now)
 		}
 		held := false
 		if err == nil {
 			held, err = (&Window{Name: b.Name}).Release(rows)
 		}
 		if found || held {
-			resources, changed = append(resources, b.Name), true
+			done.Resources, done.Changed = append(done.Resources, b.Name), true
 		}
 		if err != nil {
-			return nil, false, err
+			return done, err
 		}
 	}
-	return resources, changed, nil
+	return done, nil
+}
+
+// closeBreaker closes a breaker. That of n is as a program has declared it last.
+func (done *LimitChanged) closeBreaker(rows Rows, b *Breaker, n *event.Need, now event.Time) error {
+	was, err := b.Health(rows, now)
+	if err == nil {
+		err = b.Close(rows)
+	}
+	if err != nil || was == Closed {
+		return err
+	}
+	if err := loadRow(rows, declaredSpace, b.Name, n); err != nil {
+		return err
+	}
+	posts, err := NoteBreaker(rows, n, Closed, nil, now)
+	done.Posts = append(done.Posts, posts...)
+	return err
 }

@@ -36,6 +36,9 @@ type noticed struct {
 // sorts is the key under which equal messages to a channel are counted. The parts are names, or words of flowrun.
 func sortOf(channel string, r *event.NoticeRequest) string {
 	m := &r.Message
+	if m.Kind == event.MessageBreaker { // a breaker is that of all workflows
+		return strings.Join([]string{channel, r.Place, string(m.Kind)}, "\n")
+	}
 	kind, reason := "", ""
 	if m.Error != nil {
 		kind, reason = string(m.Error.Kind), string(m.Error.Reason)

@@ -141,6 +141,9 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 	case r.Notice != nil:
 		v, err := applyNotice(rows, r.Notice, now)
 		return Answer{Output: v}, err
+	case r.Breakers != nil:
+		v, err := takeUntold(rows, r.Breakers)
+		return Answer{Output: v}, err
 	case r.Baseline != nil:
 		v, err := applyBaseline(rows, r.Baseline, now)
 		return Answer{Output: v}, err

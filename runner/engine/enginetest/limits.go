@@ -152,6 +152,33 @@ func brokenIsTold(t *testing.T, s Store) {
 	}
 }
 
+// resetIsTold has a person close a breaker that a run has opened. A run that waits hears of both.
+func resetIsTold(t *testing.T, s Store) {
+	w := newWitness()
+	w.fails["bad"] = 1
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	const name = "flowrun.breaker"
+	hears := start(t, h, Program{Tasks: []Task{{Name: "x", Event: name}, {Name: "y", After: []string{"x"}, Event: name}}})
+	needs := breakable(1, time.Hour)
+	needs[0].Breaker.Tell = true
+	mustEnd(t, s, h, start(t, h, Program{Tasks: []Task{{Name: "bad", Needs: needs}}}), event.FailedS)
+	if changed, err := h.ChangeLimit(context.Background(), event.LimitChange{Reset: "coder"}); err != nil || !changed {
+		t.Fatal(changed, err)
+	}
+	mustEnd(t, s, h, hears, event.Succeeded)
+	for task, want := range map[string]string{"x": "open", "y": "closed"} {
+		if data, _ := notes(t, h, hears)[task].(map[string]any); data["name"] != "coder" || data["state"] != want {
+			t.Errorf("%s hears %v", task, data)
+		}
+	}
+	ask := event.StoreRequest{Breakers: &event.BreakersRequest{Of: []event.BreakerOf{{Kind: event.NeedAgent, Name: "coder"}}}}
+	untold, err := h.Ask(context.Background(), ask)
+	if list, _ := untold.([]any); err != nil || len(list) != 2 || list[0].(map[string]any)["state"] != "open" || list[1].(map[string]any)["state"] != "closed" {
+		t.Errorf("people are to be told %v, %v", untold, err)
+	}
+}
+
 // brokenByCondition has a breaker that counts errors of one kind.
 func brokenByCondition(t *testing.T, s Store) {
 	for _, kind := range []event.ErrorKind{event.Transient, event.Fatal} {

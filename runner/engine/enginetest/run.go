@@ -60,6 +60,7 @@ func Run(t *testing.T, h Harness) {
 		{"a crash at any commit loses no grant of a rate limit or a breaker", false, limitsAtEveryCommit},
 		{"a breaker opens, and one probe closes it", false, brokenAndProbed},
 		{"runs that wait for it hear that a breaker has opened, and closed", false, brokenIsTold},
+		{"runs that wait for it hear that a person has closed a breaker", false, resetIsTold},
 		{"a breaker does not count what its condition leaves out", false, brokenByCondition},
 		{"a probe that dies with its driver is lost, and the next one probes after the reset", true, probeDies},
 		{"nothing of an agent starts before the moment that the other side named", false, heldByOther},

@@ -633,16 +633,21 @@ func (e *Engine) Limits(ctx context.Context) ([]event.Limit, error) {
 
 // ChangeLimit implements engine.Sharer.
 func (e *Engine) ChangeLimit(_ context.Context, c event.LimitChange) (changed bool, err error) {
-	var resources []string
+	var done shared.LimitChanged
 	err = e.write(func(tx *transaction) (err error) {
-		resources, changed, err = shared.ChangeLimit(sharedRows{tx}, c)
+		if done, err = shared.ChangeLimit(sharedRows{tx}, c, e.now()); err == nil {
+			err = e.postAll(tx, done.Posts)
+		}
 		return err
 	})
 	e.halts.forget()
-	if err == nil && len(resources) > 0 {
-		err = e.lookAtLines(resources)
+	if err == nil {
+		e.pokeAll(done.Posts)
 	}
-	return changed, e.explainError(err)
+	if err == nil && len(done.Resources) > 0 {
+		err = e.lookAtLines(done.Resources)
+	}
+	return done.Changed, e.explainError(err)
 }
 
 // tellGrant puts a grant into the inbox of the run, whatever stands in there already.

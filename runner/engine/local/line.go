@@ -82,7 +82,7 @@ func (l *line) declared(needs []event.Need) {
 func sameLimits(a, b *event.Need) bool {
 	return a.Capacity == b.Capacity && (a.Pace == nil) == (b.Pace == nil) && (a.Pace == nil || *a.Pace == *b.Pace) &&
 		(a.Spending == nil) == (b.Spending == nil) && (a.Spending == nil || *a.Spending == *b.Spending) &&
-		(a.Breaker == nil) == (b.Breaker == nil) && (a.Breaker == nil || a.Breaker.Failures == b.Breaker.Failures && a.Breaker.Reset == b.Breaker.Reset)
+		(a.Breaker == nil) == (b.Breaker == nil) && (a.Breaker == nil || a.Breaker.Failures == b.Breaker.Failures && a.Breaker.Reset == b.Breaker.Reset && a.Breaker.Tell == b.Breaker.Tell)
 }
 
 // tell tells an attempt of this process its grant, and when it was.

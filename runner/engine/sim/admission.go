@@ -322,10 +322,12 @@ func (e *Engine) Limits(context.Context) ([]event.Limit, error) {
 // ChangeLimit implements engine.Sharer. The lines go on when somebody drives runs.
 func (e *Engine) ChangeLimit(_ context.Context, c event.LimitChange) (changed bool, err error) {
 	dead := e.commit(func() {
-		var resources []string
-		if resources, changed, err = shared.ChangeLimit(&e.shared, c); len(resources) > 0 && e.line.state != nil {
+		var done shared.LimitChanged
+		if done, err = shared.ChangeLimit(&e.shared, c, e.now); len(done.Resources) > 0 && e.line.state != nil {
 			e.line.goesOn = e.now
 		}
+		changed = done.Changed
+		e.postAll(done.Posts)
 	})
 	if dead != nil {
 		err = dead
