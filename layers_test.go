@@ -43,12 +43,12 @@ runner/event                     pure: dsl/ir dsl/value
 loop                             pure: runner/event
 loop/machine                     pure: dsl/ir dsl/value loop runner/compose runner/event runner/plan
 runner/heap                      pure:
-runner/outline                   pure: dsl/ir dsl/value runner/event runner/machine runner/plan runner/policy
+runner/outline                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
 runner/policy                    pure: dsl/libm
 runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/compose                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
-runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/judge runner/plan runner/policy runner/request runner/slots
+runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/judge runner/outline runner/plan runner/policy runner/request runner/slots
 runner/slots                     pure: dsl/value runner/heap
 runner/retry                     pure: dsl/ir dsl/value runner/event runner/plan runner/view
 runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan

@@ -23,7 +23,7 @@ const (
 )
 
 // MaxConcurrency is how many attempts of a run there can be at once, whatever its workflow says.
-const MaxConcurrency = machine.MaxConcurrency
+const MaxConcurrency = plan.MaxConcurrency
 
 // Programs loads the definitions that runs pin, and keeps those that were used last, each with the graphs of its workflows. A
 // definition is loaded once: when a run is made, when the run is driven, and for every run that it calls, the cache has the program.

@@ -11,8 +11,8 @@ import (
 
 // Runs that hold units of quotas and wait for more could wait for each other forever. They do not, because whatever holds a
 // quota may only take such quotas that are declared later, and so each wait is for a later one. What is held around a node is
-// not taken again. A place in max_concurrency that a call keeps while its run waits, and the turn of a run in its group, are
-// such things, too.
+// not taken again. A place in max_concurrency and the attempts of a budget, which a call keeps while its run waits, and the turn of a
+// run in its group, are such things, too.
 
 // taking are the quotas whose units something takes, each with where that is said.
 type taking map[string]diag.Range
@@ -65,6 +65,7 @@ func (c *checker) holding(w *Workflow) {
 		c.waitsOutside(w, n)
 	}
 	c.hold(w.Block, inside, nil)
+	c.waitsForRoom(w.Block, w.Nodes, c.unitsOf(w.Block))
 	for _, name := range c.unitsOf(w.Block) {
 		inside[name] = w.place(name)
 	}
@@ -109,6 +110,7 @@ func (c *checker) takenBy(n *Node, around []string, holder *Block) taking {
 		c.takenByHealers(n, held, holder, out)
 		c.hold(n.Block, out, around)
 		c.waitsForPlaces(n, around)
+		c.waitsForRoom(n.Block, n.Children, append(slices.Clip(around), own...))
 	} else {
 		c.takenByHealers(n, around, holder, out)
 	}
@@ -184,8 +186,36 @@ func (c *checker) waitsForPlaces(g *Node, around []string) {
 	if g.attr("max_concurrency") == nil {
 		return
 	}
-	var call, holder *Node
-	first, last := "", ""
+	call, holder, first, last := c.opposed([]*Node{g}, g, around)
+	if call == nil {
+		return
+	}
+	c.report(diag.Diagnostic{Code: "F0142", Subject: g.attr("max_concurrency").Src.Range, Context: g.Words(),
+		Summary: fmt.Sprintf("%s and %s could wait for each other", upper(call.Words()), holder.Words()),
+		Detail:  fmt.Sprintf("The call keeps its place in max_concurrency while its run waits for quota %q. What holds quota %q waits for a place. Take max_concurrency away, or hold %q around the call, too.", first, last, first),
+		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
+}
+
+// waitsForRoom reports a budget in which a call keeps attempts while its run waits for a quota, and something else holds such a quota
+// while it waits for attempts.
+func (c *checker) waitsForRoom(b *Block, inside []*Node, held []string) {
+	budget := b.Inner("budget")
+	if budget == nil || budget.attr("attempts") == nil || budget.Text("on_exceed") == "warn" {
+		return
+	}
+	call, holder, first, last := c.opposed(inside, nil, held)
+	if call == nil {
+		return
+	}
+	c.report(diag.Diagnostic{Code: "F0142", Subject: budget.attr("attempts").Src.Range, Context: b.Words(),
+		Summary: fmt.Sprintf("%s and %s could wait for each other in the budget", upper(call.Words()), holder.Words()),
+		Detail:  fmt.Sprintf("The attempts of the call are kept in the budget while its run waits for quota %q. What holds quota %q waits for attempts. Bound the attempts of the two by budgets of their own, or hold %q around the call, too.", first, last, first),
+		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
+}
+
+// opposed finds a call among nodes, and a group other than g that holds a quota which the called run could wait for: the first quota that
+// the call takes is not declared after the last one that is held.
+func (c *checker) opposed(nodes []*Node, g *Node, around []string) (call, holder *Node, first, last string) {
 	var walk func(n *Node, held []string)
 	walk = func(n *Node, held []string) {
 		own := c.unitsOf(n.Block)
@@ -212,14 +242,13 @@ func (c *checker) waitsForPlaces(g *Node, around []string) {
 			walk(child, held)
 		}
 	}
-	walk(g, around)
-	if call == nil || holder == nil || c.number[first] > c.number[last] {
-		return
+	for _, n := range nodes {
+		walk(n, around)
 	}
-	c.report(diag.Diagnostic{Code: "F0142", Subject: g.attr("max_concurrency").Src.Range, Context: g.Words(),
-		Summary: fmt.Sprintf("%s and %s could wait for each other", upper(call.Words()), holder.Words()),
-		Detail:  fmt.Sprintf("The call keeps its place in max_concurrency while its run waits for quota %q. What holds quota %q waits for a place. Take max_concurrency away, or hold %q around the call, too.", first, last, first),
-		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
+	if call == nil || holder == nil || c.number[first] > c.number[last] {
+		return nil, nil, "", ""
+	}
+	return call, holder, first, last
 }
 
 // waitsOutside reports a group that holds a quota while something inside waits for a node outside, and that node takes the quota

@@ -18,7 +18,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/durations"
-	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
@@ -90,16 +89,16 @@ func Of(g *plan.Graph, known Values, x durations.Expected, runs, parallel int) *
 func seconds(us int64) float64 { return (time.Duration(us) * time.Microsecond).Seconds() }
 
 func slots(w *ir.Workflow, known Values, parallel int) int {
-	n := machine.DefaultConcurrency
+	n := plan.DefaultConcurrency
 	if w.MaxConcurrency != nil {
 		if v, ok := known(w.MaxConcurrency); ok {
 			if f, ok := v.(float64); ok && f >= 1 {
-				n = int(min(f, machine.MaxConcurrency))
+				n = int(min(f, plan.MaxConcurrency))
 			}
 		}
 	}
 	if parallel > 0 {
-		n = min(parallel, machine.MaxConcurrency)
+		n = min(parallel, plan.MaxConcurrency)
 	}
 	return n
 }

@@ -81,7 +81,7 @@ func (m *Machine) setRules(r ref, list []ir.Adapt, limit *slotLimiter) *event.Er
 	if len(list) == 0 || r.node != plan.None && m.reusedEnd(r) != nil {
 		return nil
 	}
-	a := &adaptation{ref: r, limit: limit, declared: limit.Capacity(), inForce: limit.Capacity(), most: MaxConcurrency}
+	a := &adaptation{ref: r, limit: limit, declared: limit.Capacity(), inForce: limit.Capacity(), most: plan.MaxConcurrency}
 	if r.node == plan.None && m.run.Parallel > 0 {
 		a.most = a.declared
 	}
@@ -409,7 +409,7 @@ func (m *Machine) startForRule(a *adaptation, r *adaptRule, sc *compose.Scope) {
 	if !r.starts || r.child != nil || r.last != 0 && m.now < r.last.Add(r.cooldown) {
 		return
 	}
-	err, full := m.spentAround(a.ref)
+	err, full := m.spentAround(a.ref, m.mostAttempts(r.Call.Workflow))
 	if full != nil { // the end of an attempt tells whether there is room
 		return
 	}
@@ -429,8 +429,9 @@ func (m *Machine) startForRule(a *adaptation, r *adaptRule, sc *compose.Scope) {
 	}
 	m.ruleRuns++
 	c := &event.StartChild{Run: m.composer.ChildID(node, m.ruleRuns), Node: node, Workflow: r.Call.Workflow, Inputs: inputs, Late: late,
-		Held: m.heldAround(a.ref), Budget: m.rest(a.ref)}
+		Held: m.heldAround(a.ref)}
 	r.child = &attempt{ref: a.ref, gate: work, since: m.now, child: c, rule: r}
+	m.lend(r.child)
 	m.live.add(r.child)
 	m.detached++
 	m.addCommand(event.Command{StartChild: c})
@@ -441,10 +442,7 @@ func (m *Machine) startForRule(a *adaptation, r *adaptRule, sc *compose.Scope) {
 // ruleEnded records the end of a run that a rule has started.
 func (m *Machine) ruleEnded(c *attempt, f *event.ChildFinished) {
 	c.rule.child = nil
-	if f.Usage != nil {
-		m.countUsage(c.ref, *f.Usage)
-		m.countSpent(c.ref, *f.Usage, f.Usage.Attempts)
-	}
+	m.settleChild(c, f)
 	if f.Status != event.Succeeded && !c.cancelled {
 		m.warnOfRule(&adaptation{ref: c.ref}, c.rule, childError(c.child, f).Message)
 	}

@@ -27,6 +27,7 @@ type attempt struct {
 	expired    *event.Error // why the child was cancelled
 	rule       *adaptRule   // set if a rule of adapt has started the child
 	granted    bool         // the host granted it, and its refusal has not come yet
+	lenders    []*budget    // which keep the attempts of child.Budget for the child
 	next, prev *attempt
 }
 
@@ -159,7 +160,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 
 func (m *Machine) whyStarted(r ref) string {
 	if x := m.liveState(r).cold; x != nil && x.silent > 0 {
-		return fmt.Sprintf("it fell silent, and starts again (%d of %d)", x.silent, MaxSilences-1)
+		return fmt.Sprintf("it fell silent, and starts again (%d of %d)", x.silent, plan.MaxSilences-1)
 	}
 	if n := m.node(r); n.When != nil && m.liveState(r).attempts == 1 && !m.isIteration(r) {
 		return "its condition holds: " + n.When.Text
@@ -291,7 +292,7 @@ func (m *Machine) mayRepeatSilent(a *attempt) bool {
 		return true
 	}
 	d, x := m.liveState(a.ref), m.coldState(a.ref)
-	if x.silent++; x.silent == MaxSilences {
+	if x.silent++; x.silent == plan.MaxSilences {
 		x.silent = 0
 		return false
 	}
@@ -478,7 +479,8 @@ func (m *Machine) startChild(r ref) {
 	}
 	a := &attempt{ref: r, gate: work, since: m.now,
 		child: &event.StartChild{Run: m.composer.ChildID(d.path, d.generation()), Node: d.path, Workflow: call.Workflow, Inputs: inputs,
-			Late: late, Held: m.heldAround(r), Budget: m.rest(r)}}
+			Late: late, Held: m.heldAround(r)}}
+	m.lend(a)
 	m.noteCompensation(r)
 	m.moveNode(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
 	d.live = a
@@ -517,10 +519,7 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 	d := m.liveState(a.ref)
 	d.live = nil
 	m.cancelWorkTimer(d)
-	if f.Usage != nil {
-		m.countUsage(a.ref, *f.Usage)
-		m.countSpent(a.ref, *f.Usage, f.Usage.Attempts)
-	}
+	m.settleChild(a, f)
 	d.output = nil
 	switch succeeded := f.Status == event.Succeeded; {
 	case a.expired != nil && !succeeded:

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
@@ -17,8 +18,11 @@ import (
 // the run. Each start of an attempt, a called run or another iteration asks all budgets around it
 // first. Attempts count when they start; tokens and cost count when the answer says them, so what
 // is in flight can exceed its bound. A called run gets the rest of all budgets around the call as
-// the budget of its own run, and its use counts here when it has ended. So called runs that run at
-// the same time may each use that rest.
+// the budget of its own run, and its use counts here when it has ended. Of attempts it gets no more
+// than its workflow makes at most, and these are kept for it until it has ended. A call waits while
+// too few are left because others are kept; nothing bounds a workflow whose most is not known, so it
+// waits until none are kept, and takes all. Called runs that run at the same time may each use what is
+// left of tokens and cost.
 //
 // The answer can take the start of an attempt back: the host refused the attempt, or the other side
 // named a moment to come back. While such an attempt is open, the next start waits for its answer
@@ -42,6 +46,7 @@ type budget struct {
 	// open counts the attempts among used whose answers can take their starts back, and waiting lists
 	// what wants to start while these attempts fill the budget.
 	open    int64
+	lent    int64 // attempts that are kept for called runs
 	waiting []budgetWait
 }
 
@@ -53,10 +58,11 @@ type budgetWait struct {
 
 // runBudgets is what a run knows of its budgets.
 type runBudgets struct {
-	budgeted   bool            // there may be budgets
-	budgets    []*budget       // of the run
-	unreported map[string]bool // agents of which a warning says that they do not say what they use
-	waits      uint64          // starts that have waited for room
+	budgeted   bool             // there may be budgets
+	budgets    []*budget        // of the run
+	unreported map[string]bool  // agents of which a warning says that they do not say what they use
+	waits      uint64           // starts that have waited for room
+	most       map[string]int64 // attempts of a run of a workflow at most; math.MaxInt64: not known
 }
 
 // mayBudget reports whether the run can have budgets.
@@ -130,21 +136,68 @@ func (m *Machine) evalBudget(b *budget, from *ir.Budget, sc *compose.Scope) (err
 // asks reports whether people decide if more may start in a spent budget.
 func (b *budget) asks() bool { return b.step != event.Bounds{} }
 
+// stoppingAround yields the budgets around a node that can stop it. The budgets of the run do not keep finally from running.
+func (m *Machine) stoppingAround(r ref) iter.Seq[*budget] {
+	return func(yield func(*budget) bool) {
+		for b := range m.budgetsAround(r) {
+			if b.stops && !(b.of.node == plan.None && m.phase != working) && !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// mostAttempts returns how many attempts a run of a workflow makes at most; math.MaxInt64 if that is not known.
+func (m *Machine) mostAttempts(workflow string) int64 {
+	if most, known := m.most[workflow]; known {
+		return most
+	}
+	most := int64(math.MaxInt64)
+	if g, err := plan.Build(m.graph.Program, workflow); err == nil {
+		if w := outline.WorstOf(g, nil, nil, 0); w.Attempts != nil {
+			most = max(1, int64(*w.Attempts))
+		}
+	}
+	if m.most == nil {
+		m.most = map[string]int64{}
+	}
+	m.most[workflow] = most
+	return most
+}
+
+// attemptsOf returns how many attempts a start can come to: one, or those of the run that it calls.
+func (m *Machine) attemptsOf(w slotRequest) int64 {
+	switch {
+	case !m.budgeted:
+	case w.gate == healing:
+		e := m.escalationOf(w.ref)
+		return m.mostAttempts(e.of.Levels[e.at].Heal.Workflow)
+	case m.isCall(w):
+		return m.mostAttempts(m.node(w.ref).Action.(*ir.Call).Workflow)
+	}
+	return 1
+}
+
 // spentAround returns the error of what would start in a budget that is spent, or else the first
-// budget around the node that can only be said to be spent when attempts in it have their answers, or when people have decided.
-// The budgets of the run do not keep finally from running.
-func (m *Machine) spentAround(r ref) (spent *event.Error, full *budget) {
+// budget around the node that can only be said to be spent when attempts in it have their answers, when people have decided,
+// or when called runs have ended. What would start is one attempt, or a run of so many.
+func (m *Machine) spentAround(r ref, attempts int64) (spent *event.Error, full *budget) {
 	if !m.budgeted {
 		return nil, nil
 	}
-	for b := range m.budgetsAround(r) {
-		if !b.stops || b.of.node == plan.None && m.phase != working {
-			continue
-		}
+	for b := range m.stoppingAround(r) {
 		if reached := b.reached(b.used.Attempts - b.open); reached != "" && !b.asks() {
 			return &event.Error{Kind: event.Fatal, Reason: event.ReasonBudget, ExitCode: -1, Message: fmt.Sprintf("%s is spent: %s%s", b.whose, reached, b.ended)}, nil
 		}
 		if full == nil && b.reached(b.used.Attempts) != "" {
+			full = b
+		}
+		if b.lent == 0 && b.most.Attempts > 0 {
+			attempts = min(attempts, b.most.Attempts-b.used.Attempts)
+		}
+	}
+	for b := range m.stoppingAround(r) {
+		if full == nil && b.lent > 0 && attempts > b.most.Attempts-b.used.Attempts-b.lent {
 			full = b
 		}
 	}
@@ -154,7 +207,7 @@ func (m *Machine) spentAround(r ref) (spent *event.Error, full *budget) {
 // refuseSpent fails a node whose next attempt, or the next attempt of one of its gates, would start
 // in a budget that is spent, or lets the node wait until that is known. The attempt has its slots.
 func (m *Machine) refuseSpent(w slotRequest) bool {
-	err, full := m.spentAround(w.ref)
+	err, full := m.spentAround(w.ref, m.attemptsOf(w))
 	if err == nil && full == nil {
 		return false
 	}
@@ -188,9 +241,9 @@ func (m *Machine) waitForRoom(b *budget, w slotRequest) {
 	if reached := b.reached(b.used.Attempts - b.open); b.asks() && reached != "" {
 		x.waitsFor = event.WaitsFor{Kind: event.WaitDecision, Name: string(event.AskBudget)}
 		m.askForMore(b, reached)
-		if m.isCall(w) { // others may need what it would hold before somebody decides
-			m.releaseHold(w.ref)
-		}
+	}
+	if m.isCall(w) { // others may need what it would hold before there is room
+		m.releaseHold(w.ref)
 	}
 	if shown == x.waitsFor {
 		return
@@ -302,11 +355,16 @@ func (m *Machine) settleStart(a *attempt, counts bool) {
 		if !counts {
 			b.used.Attempts--
 		}
-		if b.asked == nil || b.reached(b.used.Attempts-b.open) == "" {
-			m.wakeWaiting(b)
-		}
+		m.wakeForRoom(b)
 	}
 	a.open = false
+}
+
+// wakeForRoom lets what waits for a budget ask again, unless people are to decide.
+func (m *Machine) wakeForRoom(b *budget) {
+	if b.asked == nil || b.reached(b.used.Attempts-b.open) == "" {
+		m.wakeWaiting(b)
+	}
 }
 
 // failSpent ends a node whose next start a budget forbids.
@@ -317,21 +375,46 @@ func (m *Machine) failSpent(r ref, err *event.Error) {
 	m.failWork(r, err)
 }
 
-// rest returns the smallest rest of the budgets around a call; nil if none bounds the called run.
-func (m *Machine) rest(r ref) *event.Bounds {
+// lend gives a run that is called the smallest rest of the budgets around the call, and keeps its attempts for it.
+func (m *Machine) lend(a *attempt) {
 	if !m.budgeted {
-		return nil
+		return
 	}
 	rest := event.Bounds{}
-	for b := range m.budgetsAround(r) {
-		if b.stops && !b.asks() && !(b.of.node == plan.None && m.phase != working) {
-			rest = rest.Smallest(b.most.Less(b.used))
+	for b := range m.stoppingAround(a.ref) {
+		if b.asks() {
+			continue
+		}
+		kept := b.used
+		kept.Attempts += b.lent
+		rest = rest.Smallest(b.most.Less(kept))
+		if b.most.Attempts > 0 {
+			a.lenders = append(a.lenders, b)
 		}
 	}
 	if rest == (event.Bounds{}) {
-		return nil
+		return
 	}
-	return &rest
+	if rest.Attempts > 0 {
+		rest.Attempts = min(rest.Attempts, m.mostAttempts(a.child.Workflow))
+		for _, b := range a.lenders {
+			b.lent += rest.Attempts
+		}
+	}
+	a.child.Budget = &rest
+}
+
+// settleChild counts what a called run has used, and gives back what was kept for it.
+func (m *Machine) settleChild(a *attempt, f *event.ChildFinished) {
+	if f.Usage != nil {
+		m.countUsage(a.ref, *f.Usage)
+		m.countSpent(a.ref, *f.Usage, f.Usage.Attempts)
+	}
+	for _, b := range a.lenders {
+		b.lent -= a.child.Budget.Attempts
+		m.wakeForRoom(b)
+	}
+	a.lenders = nil
 }
 
 // countStart counts the start of an attempt.

@@ -333,7 +333,8 @@ func (m *Machine) startHealing(r ref) {
 		return
 	}
 	a := &attempt{ref: r, gate: healing, since: m.now, child: &event.StartChild{Run: m.composer.ChildID(d.path+":"+l.Name, d.generation()), Node: d.path,
-		Workflow: l.Heal.Workflow, Inputs: inputs, Late: late, Held: m.heldAround(r), Budget: m.rest(r)}}
+		Workflow: l.Heal.Workflow, Inputs: inputs, Late: late, Held: m.heldAround(r)}}
+	m.lend(a)
 	d.live = a
 	m.live.add(a)
 	m.addCommand(event.Command{StartChild: a.child})
@@ -343,10 +344,7 @@ func (m *Machine) startHealing(r ref) {
 func (m *Machine) healingFinished(a *attempt, f *event.ChildFinished) {
 	d, e := m.liveState(a.ref), m.escalationOf(a.ref)
 	d.live = nil
-	if f.Usage != nil {
-		m.countUsage(a.ref, *f.Usage)
-		m.countSpent(a.ref, *f.Usage, f.Usage.Attempts)
-	}
+	m.settleChild(a, f)
 	l := &e.of.Levels[e.at]
 	switch {
 	case a.cancelled:
@@ -367,7 +365,7 @@ func (m *Machine) healingFinished(a *attempt, f *event.ChildFinished) {
 // tryOnceMore makes another attempt of a step, or all of a group again.
 func (m *Machine) tryOnceMore(r ref, reason string) {
 	n, s, d := m.node(r), m.state(r), m.liveState(r)
-	if spent, _ := m.spentAround(r); spent != nil {
+	if spent, _ := m.spentAround(r, 1); spent != nil {
 		m.failSpent(r, spent)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
@@ -36,7 +37,7 @@ func (m *Machine) ensureNodeLimiter(r ref) bool {
 	if node.MaxConcurrency == nil && len(node.Adapt) == 0 || node.Region != r.frame.region {
 		return true
 	}
-	n, err := m.composer.Count(node.MaxConcurrency, m.newScope(r), MaxConcurrency, MaxConcurrency)
+	n, err := m.composer.Count(node.MaxConcurrency, m.newScope(r), plan.MaxConcurrency, plan.MaxConcurrency)
 	if err != nil {
 		m.failNode(r, compose.EvaluationError("max_concurrency", err))
 		return false
@@ -463,7 +464,7 @@ func (m *Machine) endIteration(r ref) {
 			return
 		}
 	}
-	if spent, _ := m.spentAround(r); spent != nil {
+	if spent, _ := m.spentAround(r, 1); spent != nil {
 		m.copyIteration(d, m.state(last).liveState)
 		m.failWork(r, spent)
 		return

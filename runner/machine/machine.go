@@ -43,10 +43,6 @@ import (
 
 // Bounds of a run.
 const (
-	// DefaultConcurrency is the number of live attempts of a run if the workflow sets none.
-	DefaultConcurrency = 8
-	// MaxConcurrency is the highest concurrency that a file may set.
-	MaxConcurrency = 10_000
 	// MaxInstances bounds one for_each.
 	MaxInstances = 200_000
 	// MaxStream limits stdout and stderr in a result, in bytes each.
@@ -55,9 +51,6 @@ const (
 	LastYear = 2200
 	// DefaultDeathLimit is how many drivers may die in a row over the same attempts.
 	DefaultDeathLimit = 3
-	// MaxSilences is the number of silences in a row that fail an attempt, so that an agent that
-	// always hangs is not asked forever.
-	MaxSilences = 3
 	// MaxLimited is how many answers in a row may say when to come back before the next one fails the
 	// attempt.
 	MaxLimited = 100

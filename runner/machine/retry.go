@@ -36,7 +36,7 @@ func (m *Machine) failClassified(r ref, err *event.Error) {
 	}
 	again, delay, problem := m.decideRetry(r, err)
 	if again || m.hasFallback(r) {
-		if spent, _ := m.spentAround(r); spent != nil {
+		if spent, _ := m.spentAround(r, 1); spent != nil {
 			m.failSpent(r, spent)
 			return
 		}
@@ -290,7 +290,7 @@ func (m *Machine) ensureAgentLimiter(r ref, g *ir.Agent) bool {
 		}
 		return true
 	}
-	n, err := m.composer.Count(g.Concurrency, m.composer.Constants(), 0, MaxConcurrency)
+	n, err := m.composer.Count(g.Concurrency, m.composer.Constants(), 0, plan.MaxConcurrency)
 	if err != nil {
 		m.failNode(r, compose.EvaluationError(fmt.Sprintf("concurrency of agent %q", g.Name), err))
 		return false

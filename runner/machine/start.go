@@ -67,12 +67,12 @@ func (m *Machine) startRun() {
 // has a value even after an error, for nodes that still run at the end.
 func (m *Machine) evalSettings(sc *compose.Scope) error {
 	w := m.graph.Workflow
-	parallel, err := m.composer.Count(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
+	parallel, err := m.composer.Count(w.MaxConcurrency, sc, plan.DefaultConcurrency, plan.MaxConcurrency)
 	if err != nil {
-		parallel = DefaultConcurrency
+		parallel = plan.DefaultConcurrency
 	}
 	if m.run.Parallel > 0 {
-		parallel = min(m.run.Parallel, MaxConcurrency)
+		parallel = min(m.run.Parallel, plan.MaxConcurrency)
 	}
 	m.parallel = parallel
 	m.slots.SetRun(slots.NewLimiter[slotRequest](parallel))

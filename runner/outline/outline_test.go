@@ -192,6 +192,19 @@ func TestWorstCase(t *testing.T) {
       on_exceed = "warn"
     }
   }`, `{"attempts":9,"attempts_known":9,"tokens":0,"cost_usd":0}`},
+		{"called runs that nobody can count, in a budget", `parallel "p" {
+    budget { attempts = 9 }
+    step "s" {
+      for_each = input.many
+      call     = workflow.z
+    }
+    step "t" { agent = agent.a }
+  }`, `{"attempts":9,"attempts_known":9,"tokens":90,"cost_usd":9}`},
+		{"calls in a budget that would make more together", `parallel "p" {
+    budget { attempts = 60 }
+    step "s" { call = workflow.z }
+    step "t" { call = workflow.z }
+  }`, `{"attempts":60,"attempts_known":60,"tokens":0,"cost_usd":0}`},
 		{"rules of adapt start a workflow, nobody knows how often", `adapt {
     when     = "metrics.failed > 1"
     workflow = workflow.z
@@ -204,7 +217,7 @@ func TestWorstCase(t *testing.T) {
       workflow        = workflow.z
     }
     step "s" { run = ["x"] }
-  }`, `{"attempts":null,"attempts_known":1,"attempts_each":[{"node":"p/adapt:z","attempts":7},{"node":"adapt:z","attempts":7}],"tokens":null,"cost_usd":null}`},
+  }`, `{"attempts":7,"attempts_known":7,"tokens":0,"cost_usd":0}`},
 		{"an agent that nobody knows", `step "s" { agent = agent.c }`, `{"attempts":1,"attempts_known":1,"tokens":null,"cost_usd":null,"agents_without_usage":["c"]}`},
 	} {
 		g := graph(t, `

@@ -6,7 +6,6 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/policy"
 )
@@ -92,6 +91,7 @@ type counter struct {
 type common struct {
 	used   Used
 	silent map[string]bool
+	asked  map[string]bool // the agents of all attempts that were counted
 	called map[call]load
 }
 
@@ -103,7 +103,7 @@ type call struct {
 
 // WorstOf computes the most that a run of the graph can use. parallel, if not 0, stands in place of the workflow's max_concurrency.
 func WorstOf(g *plan.Graph, values Values, used Used, parallel int) *Worst {
-	c := &common{used: used, silent: map[string]bool{}, called: map[call]load{}}
+	c := &common{used: used, silent: map[string]bool{}, asked: map[string]bool{}, called: map[call]load{}}
 	l := c.worst(g, values, event.Bounds{}, parallel)
 	w := &Worst{Known: l.total(), Each: l.each, Silent: slices.Sorted(maps.Keys(c.silent))}
 	if l.unknown {
@@ -118,9 +118,9 @@ func WorstOf(g *plan.Graph, values Values, used Used, parallel int) *Worst {
 
 // worst is the load of a run within bounds.
 func (of *common) worst(g *plan.Graph, values Values, most event.Bounds, parallel int) load {
-	c := &counter{outliner: &outliner{g: g, values: values}, common: of, slots: machine.DefaultConcurrency}
+	c := &counter{outliner: &outliner{g: g, values: values}, common: of, slots: plan.DefaultConcurrency}
 	if g.Workflow.MaxConcurrency != nil {
-		c.slots = machine.MaxConcurrency
+		c.slots = plan.MaxConcurrency
 		if n := c.whole(g.Workflow.MaxConcurrency, 0); n != nil {
 			c.slots = float64(*n)
 		}
@@ -160,8 +160,8 @@ func (c *counter) bounds(b *ir.Budget) (most event.Bounds) {
 	return event.Bounds{Attempts: int64(number(b.Attempts)), Tokens: number(b.Tokens), CostUSD: number(b.CostUSD)}
 }
 
-// bounded is the load of nodes within a budget. Attempts of the run itself never exceed theirs, however many nodes would make some.
-// Tokens and costs can be exceeded by what is in flight. Each called run has the bounds for itself.
+// bounded is the load of nodes within a budget. Attempts of the run and of those that it calls never exceed theirs, however many nodes
+// would make some. Tokens and costs can be exceeded by what is in flight, and each called run has their bounds for itself.
 func (c *counter) bounded(l load, most event.Bounds, nodes []int) load {
 	if most == (event.Bounds{}) {
 		return l
@@ -184,8 +184,15 @@ func (c *counter) bounded(l load, most event.Bounds, nodes []int) load {
 	look(nodes)
 	if bound := float64(most.Attempts); bound > 0 {
 		l.own = min(l.own, bound)
-		if l.unknown && !calls && !c.undoes(nodes) {
-			l.own, l.unknown, l.each = bound, false, nil
+		l.calls = min(l.calls, bound-l.own)
+		if l.unknown && !c.undoes(nodes) && !(calls && c.calledUndo()) {
+			l.own, l.calls, l.unknown, l.each = bound, 0, false, nil
+			if calls {
+				for name := range c.asked { // any order: the most
+					u := c.used[name]
+					flight.Tokens, flight.CostUSD = max(flight.Tokens, u.Tokens), max(flight.CostUSD, u.CostUSD)
+				}
+			}
 			// Each attempt may be that of the agent that uses most.
 			l.tokens, l.usd = float64(bound*flight.Tokens), float64(bound*flight.CostUSD)
 		}
@@ -205,6 +212,15 @@ func (c *counter) bounded(l load, most event.Bounds, nodes []int) load {
 // undoes reports whether one of the nodes, or one below it, has a compensation.
 func (c *counter) undoes(nodes []int) bool {
 	return slices.ContainsFunc(nodes, func(i int) bool { return c.g.Nodes[i].Compensate != nil || c.undoes(c.g.Nodes[i].Below) })
+}
+
+// calledUndo reports whether a workflow of the program has a compensation or a finally, which no budget keeps from running.
+func (c *counter) calledUndo() bool {
+	var undo func(nodes []ir.Node) bool
+	undo = func(nodes []ir.Node) bool {
+		return slices.ContainsFunc(nodes, func(n ir.Node) bool { return n.Compensate != nil || undo(n.Children) })
+	}
+	return slices.ContainsFunc(c.g.Program.Workflows, func(w ir.Workflow) bool { return w.Finally != nil || undo(w.Nodes) })
 }
 
 // node is the load of a node with all its instances and iterations, in one activation of what is around it.
@@ -399,12 +415,13 @@ func (c *counter) turn(n *plan.Node, a *ir.Agent) (l load) {
 // attempt is the load of one attempt of an agent.
 func (c *counter) attempt(a *ir.Agent) load {
 	u, known := c.used[a.Name]
+	c.asked[a.Name] = true
 	if a.Type != ir.AgentNull && !known {
 		c.silent[a.Name] = true
 	}
 	one := load{own: 1, tokens: u.Tokens, usd: u.CostUSD}
 	if a.Heartbeat != nil { // an attempt that falls silent starts again
-		one = one.times(new(machine.MaxSilences), "")
+		one = one.times(new(plan.MaxSilences), "")
 	}
 	return one
 }

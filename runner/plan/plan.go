@@ -20,6 +20,17 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 )
 
+// Bounds of a run.
+const (
+	// DefaultConcurrency is the number of live attempts of a run if the workflow sets none.
+	DefaultConcurrency = 8
+	// MaxConcurrency is the highest concurrency that a file may set.
+	MaxConcurrency = 10_000
+	// MaxSilences is the number of silences in a row that fail an attempt, so that an agent that
+	// always hangs is not asked forever.
+	MaxSilences = 3
+)
+
 // Bounds of what a loop does.
 const (
 	// MaxPlaces is how many items an agent of a loop can have at once.

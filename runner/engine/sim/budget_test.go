@@ -39,6 +39,9 @@ type spending struct {
 	tickets map[uint64]string
 	delayed map[string]bool // nodes whose attempt waits for what is around it, counts, and comes again with another ticket
 	called  map[string]string
+	kept    map[string]int64 // attempts that called runs may still use
+	lent    map[string]int64 // by run: how many of them
+	early   map[string]int64 // by run: how many it used of them, once it has ended
 	used    map[string]event.Bounds
 	points  map[string]bool   // keys of the attempts at sync points, which count once
 	asks    map[uint64]string // their tickets
@@ -46,7 +49,7 @@ type spending struct {
 }
 
 func newSpending(w *ir.Workflow) *spending {
-	return &spending{w: w, tickets: map[uint64]string{}, delayed: map[string]bool{}, called: map[string]string{}, used: map[string]event.Bounds{},
+	return &spending{w: w, tickets: map[uint64]string{}, delayed: map[string]bool{}, called: map[string]string{}, kept: map[string]int64{}, lent: map[string]int64{}, early: map[string]int64{}, used: map[string]event.Bounds{},
 		points: map[string]bool{}, asks: map[uint64]string{}}
 }
 
@@ -137,6 +140,14 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		}
 	}
 	before := maps.Clone(s.used)
+	for _, ev := range events { // another start in this batch may have what a called run gave back
+		if k := ev.ChildFinished; k != nil && s.lent[k.Run] > 0 {
+			used := min(boundsOf(k.Usage).Attempts, s.lent[k.Run])
+			s.add(s.called[k.Run], event.Bounds{Attempts: used})
+			s.keep(&event.StartChild{Run: k.Run, Node: s.called[k.Run]}, -s.lent[k.Run])
+			s.early[k.Run] = used
+		}
+	}
 	seen := func(ticket uint64) bool { _, was := s.tickets[ticket]; return was }
 	for _, cmd := range r.Commands {
 		switch a, k := cmd.Start, cmd.StartChild; {
@@ -174,12 +185,19 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 			s.add(cmd.Ask.Node, event.Bounds{Attempts: 1})
 		case k != nil && s.called[k.Run] == "":
 			s.called[k.Run] = k.Node
+			if k.Budget != nil {
+				s.keep(k, k.Budget.Attempts)
+			}
 			for at, list := range s.around(k.Node) { // any order: each for itself
 				for _, most := range list {
 					if reached(before[at], most, 1e-6) {
 						c.t.Errorf("seed %d: %q calls %s within %q, which has used %+v of %+v", c.seed, run, k.Node, at, before[at], most)
 					}
-					if left := most.Less(before[at]); !within(k.Budget, left) {
+					left := most.Less(before[at])
+					if most.Attempts > 0 && k.Budget != nil {
+						left.Attempts = most.Attempts - s.used[at].Attempts - s.kept[at] + k.Budget.Attempts
+					}
+					if !within(k.Budget, left) {
 						c.t.Errorf("seed %d: %q may use %+v, and %q has %+v left", c.seed, k.Node, k.Budget, at, left)
 					}
 				}
@@ -194,7 +212,9 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 			s.add(s.tickets[f.Ticket], more)
 			s.tickets[f.Ticket] = ""
 		case k != nil && s.called[k.Run] != "":
-			s.add(s.called[k.Run], boundsOf(k.Usage))
+			more := boundsOf(k.Usage)
+			more.Attempts -= s.early[k.Run]
+			s.add(s.called[k.Run], more)
 			s.called[k.Run] = "ended"
 		}
 	}
@@ -213,12 +233,20 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 	}
 }
 
+// keep counts attempts that are kept for a called run, or given back.
+func (s *spending) keep(k *event.StartChild, n int64) {
+	s.lent[k.Run] += n
+	for at := range s.around(k.Node) { // any order: each for itself
+		s.kept[at] += n
+	}
+}
+
 // starts checks that no budget around a node that starts an attempt is spent.
 func (s *spending) starts(c *simulation, run, node string, before map[string]event.Bounds) {
 	for at, list := range s.around(node) { // any order: each for itself
 		for _, most := range list {
 			u := before[at]
-			u.Attempts = s.used[at].Attempts
+			u.Attempts = s.used[at].Attempts + s.kept[at]
 			if reached(u, most, 1e-6) {
 				c.t.Errorf("seed %d: %q starts %s within %q, which has used %+v of %+v", c.seed, run, node, at, u, most)
 			}

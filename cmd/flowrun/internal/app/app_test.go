@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/runner/engine/local"
-	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWantsJSON(t *testing.T) {
 
 // What the command line takes is what the machine takes.
 func TestParallelIsBoundedAsTheMachineIs(t *testing.T) {
-	if args.MaxParallel != machine.MaxConcurrency {
-		t.Errorf("--parallel takes up to %d, the machine %d", args.MaxParallel, machine.MaxConcurrency)
+	if args.MaxParallel != plan.MaxConcurrency {
+		t.Errorf("--parallel takes up to %d, the machine %d", args.MaxParallel, plan.MaxConcurrency)
 	}
 }

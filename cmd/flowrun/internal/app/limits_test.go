@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 	"github.com/flowrun/flowrun/runner/executor/recall"
 	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/policy"
 	"github.com/flowrun/flowrun/runner/request"
 	"github.com/flowrun/flowrun/runner/shared"
@@ -28,7 +29,7 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"instances":               {schema.MaxInstances, machine.MaxInstances},
 		"iterations":              {schema.MaxIterations, machine.MaxIterations},
 		"priority":                {schema.MaxPriority, slots.MostPriority},
-		"max_concurrency":         {schema.MaxConcurrency, machine.MaxConcurrency},
+		"max_concurrency":         {schema.MaxConcurrency, plan.MaxConcurrency},
 		"redirects":               {schema.MaxRedirects, compose.MaxRedirects},
 		"body":                    {schema.MaxBody, compose.MaxBody},
 		"body, by the host":       {schema.MaxBody, executor.MaxOutput},
