@@ -2,10 +2,13 @@ package flowtest_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/runner/flowtest"
@@ -22,14 +25,63 @@ func load(t testing.TB, program, tests string) (*flowtest.Program, *dsl.Tests) {
 	return flowtest.NewProgram(loaded.IR), loaded
 }
 
-// BenchmarkThousandCases reads and runs a file of 1,000 tests of 10 steps.
-func BenchmarkThousandCases(b *testing.B) {
-	var program, tests strings.Builder
+var figures = flag.Bool("flowtest.figures", false, "measure the CPU time of 1,000 tests, and of one whose run lasts 30 days")
+
+// TestFigures: 1,000 tests of 10 steps take less than 10 s of CPU time, and a test of 30 days with retries less than 50 ms.
+//
+// go test ./runner/flowtest -run TestFigures -flowtest.figures -v
+func TestFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("takes seconds; run it with -flowtest.figures")
+	}
+	cpu := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	thirtyDays := func() { passes(t, month, monthTest) }
+	thirtyDays() // the first run of a process prepares what all share
+	for _, c := range []struct {
+		what string
+		most time.Duration
+		do   func()
+	}{
+		{"1,000 tests of 10 steps", 10 * time.Second, func() { passes(t, tenSteps(), thousandCases()) }},
+		{"a test of 30 days", 50 * time.Millisecond, thirtyDays},
+	} {
+		before := cpu()
+		c.do()
+		took := cpu() - before
+		if t.Logf("%s: %v of CPU time", c.what, took); took > c.most {
+			t.Errorf("%s: %v of CPU time; %v wanted", c.what, took, c.most)
+		}
+	}
+}
+
+// passes reads and runs a file of tests.
+func passes(t testing.TB, program, tests string) {
+	p, loaded := load(t, program, tests)
+	for i := range loaded.Tests {
+		if r := flowtest.Run(context.Background(), p, &loaded.Tests[i]); !r.Passed() {
+			t.Fatal(r.Failures)
+		}
+	}
+}
+
+func tenSteps() string {
+	var program strings.Builder
 	program.WriteString("workflow \"w\" {\n  input \"n\" { type = number }\n  step \"s0\" { run = [\"x\", \"--\", input.n] }\n")
 	for i := 1; i < 10; i++ {
 		fmt.Fprintf(&program, "  step \"s%d\" {\n    run = [\"x\", \"--\", step.s%d.output]\n    retry {\n      max_attempts = 2\n    }\n  }\n", i, i-1)
 	}
 	program.WriteString("}\n")
+	return program.String()
+}
+
+func thousandCases() string {
+	var tests strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&tests, "test \"case %d\" {\n  inputs = { n = %d }\n", i, i)
 		for k := range 10 {
@@ -37,13 +89,14 @@ func BenchmarkThousandCases(b *testing.B) {
 		}
 		fmt.Fprintf(&tests, "  expect = [\"run.status == 'succeeded'\", \"calls.s0[0].command == ['x', '--', '%d']\", \"before('s0', 's9') && elapsed == 10\"]\n}\n", i)
 	}
+	return tests.String()
+}
+
+// BenchmarkThousandCases reads and runs a file of 1,000 tests of 10 steps.
+func BenchmarkThousandCases(b *testing.B) {
+	program, tests := tenSteps(), thousandCases()
 	for b.Loop() {
-		p, loaded := load(b, program.String(), tests.String())
-		for i := range loaded.Tests {
-			if r := flowtest.Run(context.Background(), p, &loaded.Tests[i]); !r.Passed() {
-				b.Fatal(r.Failures)
-			}
-		}
+		passes(b, program, tests)
 	}
 }
 

@@ -165,7 +165,7 @@ func EndOf(first *event.RunStarted, end *event.End) *RunEnd {
 
 // EndRun removes what is kept for a run that has ended, as [Forget] does. A run that failed becomes a dead letter, unless another run
 // called it. A run that repeats one with a dead letter takes its place there: it closes the entry if it succeeds. Where somebody has
-// subscribed to it, the end is an event: [RunEnded].
+// subscribed to it, the end is an event: [RunEnded]. Some of what is too old goes, too.
 func EndRun(rows Rows, e *RunEnd, now event.Time) error {
 	if err := Forget(rows, e.Run); err != nil || e.Called {
 		return err
@@ -173,7 +173,10 @@ func EndRun(rows Rows, e *RunEnd, now event.Time) error {
 	if err := buryRun(rows, e, now); err != nil {
 		return err
 	}
-	return announceEnd(rows, e, now)
+	if err := announceEnd(rows, e, now); err != nil {
+		return err
+	}
+	return sweepOld(rows, now)
 }
 
 // RunEnded is the event of the end of a run that no other run called. Its data is an object of run, workflow, status, retry_of and error.

@@ -18,7 +18,7 @@ const (
 	MaxDelivered = 1000
 	// MaxEventName is the size of the name of an event, in bytes.
 	MaxEventName = 128
-	// sweptPerEvent is how many events each emission removes that are too old.
+	// sweptPerEvent is how many events one sweep removes.
 	sweptPerEvent = 4
 )
 
@@ -139,7 +139,7 @@ func Emit(rows Rows, e *Emission, now event.Time) (p Published, err error) {
 	if err != nil {
 		return p, err
 	}
-	return p, sweepEvents(rows, now)
+	return p, sweepOld(rows, now)
 }
 
 // sweepEvents removes events that are too old.

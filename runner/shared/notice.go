@@ -1,7 +1,6 @@
 package shared
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 const (
 	// NoticeAge is how long a store remembers that it sent a message, where equal ones were counted.
 	NoticeAge = 7 * 24 * time.Hour
-	// sweptPerNotice is how many rows each message removes that are too old.
+	// sweptPerNotice is how many rows one sweep removes.
 	sweptPerNotice = 4
 )
 
@@ -165,8 +164,6 @@ func buryNotice(rows Rows, channel string, r *event.NoticeRequest, alone bool, w
 	}
 	return bury(rows, &d, now)
 }
-
-func ageKey(at event.Time, rest string) string { return fmt.Sprintf("%016x %s", int64(at), rest) }
 
 // sweepNotices removes what is known of messages that are too old. A row that was used meanwhile is looked at again later.
 func sweepNotices(rows Rows, now event.Time) error {

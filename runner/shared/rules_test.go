@@ -18,7 +18,18 @@ func TestRulesHaveTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]bool{}
-	for _, dir := range []string{"shared", "admission", "machine", "engine/enginetest", "engine/local", "engine/sim", "../runner"} {
+	for kind, files := range map[string]string{"script": "../machine/testdata/*.txt", "construct": "../../testdata/constructs/*.flowtest.hcl", "session": "../../testdata/script/*.txtar"} {
+		paths, err := filepath.Glob(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths { // any order: it fills a map
+			name, _, _ := strings.Cut(filepath.Base(path), ".")
+			tests[kind+"/"+name] = true
+		}
+	}
+	for _, dir := range []string{"shared", "admission", "machine", "engine", "engine/enginetest", "engine/local", "engine/sim", "executor/command", "flowtest", "outline",
+		"../dsl", "../dsl/expr", "../runner"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

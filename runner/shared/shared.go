@@ -126,7 +126,7 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 	case r.Emit != nil:
 		return applyEmit(rows, r.Emit, by, now)
 	case r.Sync != nil:
-		return applySync(rows, r.Sync, by)
+		return applySync(rows, r.Sync, by, now)
 	case r.Decide != nil:
 		return decide(rows, r.Decide, now)
 	case r.Asks:

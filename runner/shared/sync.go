@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -19,6 +20,8 @@ const (
 	MaxParties = 256
 	// MaxSyncReason is the size of the reason of a party that is blocked, in bytes: a longer one is cut.
 	MaxSyncReason = 4 << 10
+	// PointAge is how long a point is kept after the last check-in, unless an attempt waits there.
+	PointAge = 30 * 24 * time.Hour
 	// MaxListed is how many points one list has.
 	MaxListed = 10_000
 )
@@ -34,6 +37,7 @@ type CheckIn struct {
 	Needs   []string
 	Blocked bool
 	Reason  string // of a party that is blocked
+	At      event.Time
 	Waiter
 }
 
@@ -66,6 +70,8 @@ type meeting struct {
 	Parties int      `json:"parties"`
 	Given   bool     `json:"given,omitempty"` // an attempt does already what must happen once
 	Order   int64    `json:"order,omitempty"` // of the attempts that wait
+	// At is when somebody checked in last.
+	At event.Time `json:"at,omitempty"`
 }
 
 // party is the row of a party.
@@ -86,8 +92,11 @@ func orderSpace(point string) string  { return "sync-order " + point }
 
 const meetingKey = "point"
 
-// pointSpace holds the names of all points.
-const pointSpace = "sync-points"
+// pointSpace holds the names of all points, and pointAgeSpace the order in which they grow too old.
+const (
+	pointSpace    = "sync-points"
+	pointAgeSpace = "sync-ages"
+)
 
 func partyKey(name string) string { return "party " + name }
 
@@ -115,6 +124,7 @@ func Sync(rows Rows, c *CheckIn) (a Meeting, err error) {
 			return a, err
 		}
 	}
+	m.At = max(m.At, c.At)
 	news, waits := false, false
 	if c.Key != "" {
 		_, waits, err = rows.Get(orderSpace(c.Point), c.Key)
@@ -135,8 +145,8 @@ func Sync(rows Rows, c *CheckIn) (a Meeting, err error) {
 }
 
 // applySync carries out a check-in of the attempt of a step, or of a person.
-func applySync(rows Rows, r *event.SyncRequest, by Waiter) (a Answer, err error) {
-	c := &CheckIn{Point: r.Point, As: r.As, Needs: r.Needs, Blocked: r.Blocked, Reason: r.Reason, Waiter: by}
+func applySync(rows Rows, r *event.SyncRequest, by Waiter, now event.Time) (a Answer, err error) {
+	c := &CheckIn{Point: r.Point, As: r.As, Needs: r.Needs, Blocked: r.Blocked, Reason: r.Reason, At: now, Waiter: by}
 	if r.Expired {
 		if err := c.check(); err != nil {
 			return a, err
@@ -152,6 +162,9 @@ func applySync(rows Rows, r *event.SyncRequest, by Waiter) (a Answer, err error)
 		return Answer{Expired: true, Waits: fmt.Sprintf("the time to wait at %q is over, and %s", r.Point, notReady(missing))}, err
 	}
 	m, err := Sync(rows, c)
+	if err == nil {
+		err = sweepOld(rows, now)
+	}
 	if err != nil {
 		return a, err
 	}
@@ -262,7 +275,7 @@ func (m *meeting) enter(rows Rows, c *CheckIn) (news bool, err error) {
 		m.Parties++
 	}
 	if m.Parties == 1 && !known {
-		if err := rows.Put(pointSpace, c.Point, nil); err != nil {
+		if err := cmp.Or(rows.Put(pointSpace, c.Point, nil), rows.Put(pointAgeSpace, ageKey(c.At, c.Point), nil)); err != nil {
 			return false, err
 		}
 	}
@@ -478,7 +491,9 @@ func handOn(rows Rows, point string) error {
 	if err := loadRow(rows, syncSpace(point), meetingKey, &m); err != nil {
 		return err
 	}
-	m.Given = false
+	if m.Given = false; m.Parties == 0 { // the point was removed meanwhile
+		return nil
+	}
 	return saveRow(rows, syncSpace(point), meetingKey, m)
 }
 
