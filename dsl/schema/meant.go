@@ -28,6 +28,9 @@ var Meant = map[string]string{
 	"counter": "kv { incr = \"KEY\" }", "cache": "kv { get = \"KEY\" }, and kv { set = \"KEY\" … ttl = \"1h\" }", "session": "kv { set = \"KEY\" … ttl = \"1h\" }", "state": "kv { get = \"KEY\" }",
 	"timer": "wait { duration = \"1h\" }", "poll": "repeat { until = \"CONDITION\" … }", "lock": "concurrency { group = \"NAME\" }", "scale": "for_each = range(N)", "delegate": "agent = CONDITION ? agent.a : agent.b",
 	"broadcast": "emit { event = \"NAME\" }", "adaptive": "adapt { when = \"CONDITION\" max_concurrency = N }", "service": "a step that starts it, and a step in finally that stops it",
+	"queue": "loop \"NAME\" { source \"dispatch\" {} … }", "subscribe": "on \"EVENT\" { workflow = workflow.NAME }", "trigger": "on \"EVENT\" { workflow = workflow.NAME }", "mutex": "concurrency { group = \"NAME\" }",
+	"semaphore": "quota \"NAME\" { capacity = N }", "throttle": "rate_limit { requests = N per = \"1m\" }", "approval": "approve { prompt = \"…\" }", "race": "compete \"NAME\" { … }", "saga": "compensate { run = … }",
+	"workers": "pool \"NAME\" { members = [ … ] }", "fan_out": "for_each = [ … ]",
 	"terraform": "flowrun { … }", "resource": "step \"NAME\" { … }",
 
 	"job": "step \"NAME\" { … }", "jobs": "a block for each: step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "a block for each: step \"NAME\" { … }", "steps": "a block for each: step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",
