@@ -30,10 +30,11 @@ var heldType = func() value.Type {
 // completeLoop gives a test of a loop the items of its sources.
 func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 	l := p.IR.Loop(t.Loop)
-	h := holding{t: t, sources: map[string]bool{}, ids: map[string]bool{}}
+	h := holding{t: t, sources: map[string]bool{}, files: map[string]bool{}, ids: map[string]bool{}}
 	for i := range l.Sources {
 		if s := &l.Sources[i]; s.Kind != ir.SourceImprovement {
 			h.sources[s.Name] = true
+			h.files[s.Name] = s.Kind == ir.SourceFile
 			if h.first == "" || h.first == string(ir.SourceDispatch) {
 				h.first = s.Name
 			}
@@ -50,9 +51,20 @@ func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 		h.hold(h.first, held)
 	case map[string]any:
 		for _, source := range value.Keys(held) {
+			if text, is := held[source].(string); is && h.files[source] {
+				if t.Test.Lists == nil {
+					t.Test.Lists = map[string]string{}
+				}
+				t.Test.Lists[source] = text
+				continue
+			}
 			items, is := held[source].([]any)
 			if !is {
-				h.refuse(fmt.Sprintf("The items of source %.60q are not a list", source), "Write  items = { SOURCE = [{ id = \"ID\", title = \"TEXT\" }] }.")
+				detail := "Write  items = { SOURCE = [{ id = \"ID\", title = \"TEXT\" }] }."
+				if h.files[source] {
+					detail = "Write  items = { SOURCE = [{ id = \"ID\", title = \"TEXT\" }] }, or give the source the text of a file:  items = { SOURCE = file(\"PATH\") }."
+				}
+				h.refuse(fmt.Sprintf("The items of source %.60q are not a list", source), detail)
 				continue
 			}
 			h.hold(source, items)
@@ -61,7 +73,7 @@ func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 		h.refuse("items must be an object or a list", "Write  items = { SOURCE = [{ id = \"ID\", title = \"TEXT\" }] }, or the list alone where the loop has one source beside dispatch.")
 	}
 	for _, c := range t.Closed {
-		if h.ids[c.Name] {
+		if h.ids[c.Name] || t.Test.Lists != nil { // whoever reads the list knows its items
 			continue
 		}
 		known := slices.Sorted(maps.Keys(h.ids))
@@ -80,6 +92,7 @@ func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 type holding struct {
 	t       *check.Test
 	sources map[string]bool // that have items
+	files   map[string]bool // those that read files
 	first   string          // whose items a list is
 	ids     map[string]bool // of all items
 	list    diag.List

@@ -16,6 +16,8 @@ type Test struct {
 	// Loop is the loop that runs in place of a workflow; "" if none does. Items are what its sources hold besides what is handed in.
 	Loop  string
 	Items []TestItem
+	// Lists are files with lists of work by the names of the sources that read them, in place of items.
+	Lists map[string]string
 	// Inputs and Vars are complete: defaults are filled in, and values have the declared types. Inputs are those of the run without a label.
 	Inputs, Vars map[string]value.Value
 	// Store is what runs share when the run starts: values by NAMESPACE/KEY.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -95,38 +94,7 @@ func (f *file) list(ctx context.Context) ([]event.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.items(ctx, d), nil
-}
-
-func (f *file) items(ctx context.Context, d *backlog.Document) []event.Item {
-	children := map[string][]string{} // the open items within an item come before it
-	for i := range d.Items {
-		if it := &d.Items[i]; it.Parent != "" && !it.Status.Closed() {
-			children[it.Parent] = append(children[it.Parent], it.ID)
-		}
-	}
-	var out []event.Item
-	for i := range d.Items {
-		it := &d.Items[i]
-		e := event.Item{ID: it.ID, Source: f.Source, Title: it.Title, Body: it.Body, Labels: it.Tags, Assignee: it.Owner, Capabilities: capabilities(it.Tags), Needs: append(slices.Clip(it.Needs), children[it.ID]...),
-			Data: map[string]any{"line": float64(it.Line), "section": it.Section, "due": it.Due}}
-		if it.Priority != nil {
-			e.Priority = *it.Priority
-		}
-		switch it.Status {
-		case backlog.Done, backlog.Cancelled:
-			e.Closed = true
-		case backlog.Blocked, backlog.Deferred, backlog.Question:
-			continue
-		case backlog.Doing:
-			if !f.claimed(ctx, it.ID) && e.Assignee == "" {
-				e.Assignee = "somebody else"
-			}
-		case backlog.Todo:
-		}
-		out = append(out, e)
-	}
-	return out
+	return d.Work(f.Source, func(id string) bool { return f.claimed(ctx, id) }), nil
 }
 
 func (f *file) look(_ context.Context, it *event.Item) (standing, error) {

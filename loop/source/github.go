@@ -362,7 +362,7 @@ func (g *github) item(o map[string]any) (it event.Item, ok bool) {
 			it.Priority = *p
 		}
 	}
-	it.Capabilities = capabilities(it.Labels)
+	it.Capabilities = backlog.Capabilities(it.Labels)
 	it.Assignee = g.assigned(o)
 	user, _ := o["user"].(map[string]any)
 	author, _ := user["login"].(string)

@@ -243,18 +243,6 @@ func listed(items []event.Item, source string) value.Value {
 	return map[string]any{"items": list, "left": float64(left)}
 }
 
-// capabilities are what labels ask for: "role: backend", "skill/go", "capability:gpu".
-func capabilities(labels []string) (out []string) {
-	for _, l := range labels {
-		for _, prefix := range []string{"capability", "skill", "role"} {
-			if c, is := strings.CutPrefix(l, prefix); is && strings.IndexAny(c, ":/") == 0 && strings.TrimSpace(c[1:]) != "" {
-				out = append(out, strings.TrimSpace(c[1:]))
-			}
-		}
-	}
-	return out
-}
-
 // text gives an attribute that is a text; "" if it is not there.
 func (q *question) text(name string) (string, error) {
 	switch v := q.Config[name].(type) {

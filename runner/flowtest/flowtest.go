@@ -169,6 +169,7 @@ type test struct {
 	triggered map[string]int
 	// sources are what the sources of the loop hold, and askedSources counts how often each was asked for its items.
 	sources      map[string][]*held
+	lists        map[string]string // the texts of the files that sources read
 	askedSources map[string]int
 }
 

@@ -136,9 +136,12 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 		return out
 	}
 	o := map[string]any{"status": "idle", "reason": l.reason, "working": ids("claimed", "working"), "parked": ids("parked"), "done": ids(), "warnings": warningsOf(of.view),
-		"events": float64(of.events), "asked": map[string]any{}, "items": []any{}, "taken": float64(len(l.taken)), "dead": 0.0}
+		"events": float64(of.events), "asked": map[string]any{}, "texts": map[string]any{}, "items": []any{}, "taken": float64(len(l.taken)), "dead": 0.0}
 	for name, n := range s.askedSources { // any order: it fills a map
 		o["asked"].(map[string]any)[name] = float64(n)
+	}
+	for name, text := range s.lists { // any order: it fills a map
+		o["texts"].(map[string]any)[name] = text
 	}
 	for _, status := range []string{"closed", "failed", "released"} {
 		o[status] = float64(len(ids(status)))

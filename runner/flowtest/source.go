@@ -2,9 +2,14 @@ package flowtest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/loop/backlog"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -13,12 +18,11 @@ import (
 type held struct {
 	event.Item
 	since event.Time
-	by    string // who has it
 }
 
 // holdItems reads the items that the sources hold.
 func (t *test) holdItems() error {
-	t.sources, t.askedSources = map[string][]*held{}, map[string]int{}
+	t.sources, t.askedSources, t.lists = map[string][]*held{}, map[string]int{}, maps.Clone(t.Lists)
 	for i := range t.Items {
 		x := &t.Items[i]
 		item, err := event.ItemOf(x.Item)
@@ -33,37 +37,35 @@ func (t *test) holdItems() error {
 // askSource answers in place of a source.
 func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.AttemptFinished) {
 	q := a.Source
+	fail := func(err error) {
+		executor.Fail(ans, &event.Error{Kind: event.Blocking, Reason: event.ReasonStore, ExitCode: -1, Message: err.Error()})
+	}
 	if q.Verb == event.SourceList {
 		t.askedSources[q.Source]++
 		items, err := t.listItems(ctx, q)
 		if ans.Output = map[string]any{"items": items, "left": 0.0}; err != nil {
-			executor.Fail(ans, &event.Error{Kind: event.Blocking, Reason: event.ReasonStore, ExitCode: -1, Message: err.Error()})
+			fail(err)
 		}
 		return
 	}
-	why, closed, it := "", false, t.item(q.Source, q.Item.ID)
+	open, err := t.isOpen(q.Source, q.Item.ID)
+	why, closed := "", false
 	switch {
-	case it == nil:
-		why, closed = "the source does not have the item", true
-	case it.Closed:
-		why, closed = "it is closed", true
+	case err != nil:
+		fail(err)
+		return
+	case !open:
+		why, closed = "it is closed, or the source does not have it any more", true
 	case q.Verb == event.SourceTake || q.Verb == event.SourceReport:
 		v, err := t.host.Ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.Source + "/" + q.Item.ID, Token: q.Token}})
 		c, bad := event.ClaimOf(v)
-		if err != nil || bad != nil {
-			executor.Fail(ans, &event.Error{Kind: event.Blocking, Reason: event.ReasonStore, ExitCode: -1, Message: "the store does not say who has the item"})
-			return
+		if err = errors.Join(err, bad); err == nil && c.Why == "" {
+			closed = q.Verb == event.SourceReport && q.Outcome.Status == event.ItemClosed
+			err = t.mark(ctx, q, closed)
 		}
-		switch why = c.Why; {
-		case why != "":
-		case q.Verb == event.SourceTake:
-			it.by = q.Agent
-		default:
-			it.by = ""
-			closed = q.Outcome.Status == event.ItemClosed
-			if it.Closed = closed; closed {
-				t.closeTicket(ctx, q, it)
-			}
+		if why = c.Why; err != nil {
+			fail(err)
+			return
 		}
 	}
 	ans.Output = map[string]any{"ok": why == "", "closed": closed, "why": why}
@@ -74,39 +76,122 @@ func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.Attem
 func (t *test) listItems(ctx context.Context, q *event.SourceRequest) (list []any, err error) {
 	list = []any{}
 	needed := map[string]bool{}
-	for _, it := range t.sources[q.Source] {
-		for _, id := range it.Needs {
+	all, err := t.holds(ctx, q)
+	for i := range all {
+		for _, id := range all[i].Needs {
 			needed[id] = true
 		}
 	}
-	for _, it := range t.sources[q.Source] {
-		if it.since > t.store.Now() || it.Closed && !needed[it.ID] {
+	for i := range all {
+		it := &all[i]
+		if it.Closed && !needed[it.ID] {
 			continue
 		}
-		if isRoadmap(q) && !it.Closed {
-			ticket := event.Item{ID: ticketOf(q, it), Title: it.Title, Body: it.Body, Labels: it.Labels, Priority: it.Priority, Data: map[string]any{"item": it.ID}}
+		if isRoadmap(q) && !it.Closed && it.Assignee == "" {
+			ticket := event.Item{ID: ticketOf(q, it.ID), Title: it.Title, Body: it.Body, Labels: it.Labels, Priority: it.Priority, Data: map[string]any{"item": it.ID}}
 			_, err = t.host.Ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueTicket, Item: &ticket, By: q.Source}})
 			if err != nil {
 				return list, err
 			}
 		}
-		one := it.Item
-		one.Source = q.Source
-		list = append(list, one.Object())
+		it.Source = q.Source
+		list = append(list, it.Object())
 	}
-	return list, nil
+	return list, err
+}
+
+// holds are the items that a source has now.
+func (t *test) holds(ctx context.Context, q *event.SourceRequest) (all []event.Item, err error) {
+	if _, is := t.lists[q.Source]; is {
+		d, err := t.read(q.Source)
+		if err != nil {
+			return nil, err
+		}
+		return d.Work(q.Source, func(id string) bool {
+			v, err := t.host.Ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.Source + "/" + id}})
+			c, bad := event.ClaimOf(v)
+			return errors.Join(err, bad) == nil && c.Token > 0
+		}), nil
+	}
+	for _, it := range t.sources[q.Source] {
+		if it.since <= t.store.Now() {
+			all = append(all, it.Item)
+		}
+	}
+	return all, nil
+}
+
+// read reads the file of a source.
+func (t *test) read(source string) (*backlog.Document, error) {
+	path := ""
+	for _, s := range t.program.Loop(t.Loop).Sources {
+		for _, x := range s.Settings {
+			if name, is := x.Value.Const.(string); is && s.Name == source && x.Name == "path" {
+				path = name
+			}
+		}
+	}
+	return backlog.Read([]byte(t.lists[source]), backlog.Options{Path: path, Today: t.store.Now().Go()})
+}
+
+// isOpen reports whether a source has an item and says that it is open.
+func (t *test) isOpen(source, id string) (bool, error) {
+	if _, is := t.lists[source]; is {
+		d, err := t.read(source)
+		if err != nil {
+			return false, err
+		}
+		i := d.Find(id)
+		return i >= 0 && !d.Items[i].Status.Closed(), nil
+	}
+	it := t.item(source, id)
+	return it != nil && !it.Closed, nil
+}
+
+// mark writes down that an item was taken, is done, or can be taken again.
+func (t *test) mark(ctx context.Context, q *event.SourceRequest, done bool) error {
+	status := backlog.Todo
+	switch {
+	case done:
+		status = backlog.Done
+	case q.Verb == event.SourceTake:
+		status = backlog.Doing
+	}
+	if it := t.item(q.Source, q.Item.ID); it != nil {
+		it.Closed = done
+	} else if err := t.markLine(q.Source, q.Item.ID, status); err != nil {
+		return err
+	}
+	if done && isRoadmap(q) { // there is none to close where the item was never listed
+		_, _ = t.host.Ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchClose, Queue: event.QueueTicket, ID: ticketOf(q, q.Item.ID)}})
+	}
+	return nil
+}
+
+// markLine changes the mark of an item of a file, which the file has. An item without a mark of its own stays as it is.
+func (t *test) markLine(source, id string, status backlog.Status) error {
+	d, err := t.read(source)
+	if err != nil {
+		return err
+	}
+	e, err := d.Mark(d.Find(id), status)
+	if errors.Is(err, backlog.ErrNoMark) {
+		return nil
+	}
+	if err == nil {
+		t.lists[source] = string(e.Apply(d.Source()))
+	}
+	return err
 }
 
 func isRoadmap(q *event.SourceRequest) bool {
 	return q.Kind == ir.SourceFile && q.Config["tickets"] == true
 }
 
-func ticketOf(q *event.SourceRequest, it *held) string { return q.Source + "/" + it.ID }
-
-func (t *test) closeTicket(ctx context.Context, q *event.SourceRequest, it *held) {
-	if isRoadmap(q) { // there is none to close where the item was never listed
-		_, _ = t.host.Ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchClose, Queue: event.QueueTicket, ID: ticketOf(q, it)}})
-	}
+// ticketOf is the id of the ticket of an item.
+func ticketOf(q *event.SourceRequest, id string) string {
+	sum := sha256.Sum256([]byte(q.Source + "\x00" + id))
+	return "rm-" + hex.EncodeToString(sum[:8])
 }
 
 // item finds an item that a source holds now; nil: it does not.
@@ -134,6 +219,16 @@ func (t *test) handIn(ctx context.Context, m *ir.Moment) error {
 // close lets somebody else end an item: of a source, or of the work that was handed in.
 func (t *test) close(ctx context.Context, m *ir.Moment) error {
 	found := false
+	for source := range t.lists { // any order: each for itself
+		if open, err := t.isOpen(source, m.Name); err != nil || open {
+			if found = true; err == nil {
+				err = t.markLine(source, m.Name, backlog.Done)
+			}
+			if err != nil {
+				t.fail(Failure{Kind: Broken, At: m.At, Text: "close " + quoted(m.Name) + ": " + err.Error(), After: m.After})
+			}
+		}
+	}
 	for source := range t.sources { // any order: each for itself
 		if it := t.item(source, m.Name); it != nil && !it.Closed {
 			found, it.Closed = true, true
