@@ -5,6 +5,12 @@
 #   flowrun loop next engineering --dry-run
 #   flowrun loop run engineering --until-idle
 
+variable "tidy_every" {
+  type        = string
+  default     = "24h"
+  description = "How long the agents leave things as they are when there is nothing to do."
+}
+
 agent "sam" {
   type    = "exec"
   command = ["./agent.sh", "sam"]
@@ -19,21 +25,28 @@ pool "team" { members = [agent.sam, agent.leo] }
 
 loop "engineering" {
   agents    = [pool.team]
-  lease     = "5m"
-  heartbeat = "30s"
+  lease     = "15m"
+  heartbeat = "5m"
 
   source "dispatch" {}
   source "roadmap" { path = "ROADMAP.md" }
 
   source "improvement" {
     rotate = [workflow.tidy, workflow.document]
-    every  = "24h"
+    every  = var.tidy_every
     with   = { worker = worker }
   }
 
   handle {
     when     = "'bug' in item.labels"
     workflow = workflow.fix
+    with     = { title = item.title, worker = worker }
+  }
+
+  # What goes out waits for a person, and the agent does other work meanwhile.
+  handle {
+    when     = "'release' in item.labels"
+    workflow = workflow.release
     with     = { title = item.title, worker = worker }
   }
 
@@ -73,6 +86,21 @@ workflow "feature" {
   step "build" {
     agent = pool.team[input.worker]
     task  = input.title
+  }
+}
+
+workflow "release" {
+  input "title" { type = string }
+  input "worker" { type = string }
+
+  step "prepare" {
+    agent = pool.team[input.worker]
+    task  = input.title
+  }
+
+  step "allow" {
+    approve { prompt = "${input.title} is ready. May it go out?" }
+    depends_on = [step.prepare]
   }
 }
 

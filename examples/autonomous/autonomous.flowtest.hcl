@@ -30,3 +30,66 @@ test "the other workflows give their task to the worker" {
   agent "sam" { replies = [{ output = "done" }] }
   expect = ["len(calls.sam) == 3", "calls.sam[0].task == 'a page'"]
 }
+
+# From a Monday at 8 to the next one: the roadmap is worked off, leo fails once, a person takes two days to answer, what is handed in on the
+# third day goes before the rest of the roadmap, a process dies and another one takes over, later there is none for an hour, and at the
+# weekend, when there is nothing to do, nobody is called.
+test "a week" {
+  run_for = "168h"
+  vars    = { tidy_every = "7d" }
+  items   = { roadmap = file("ROADMAP.md") }
+
+  agent "sam" { replies = [{ output = "done", takes = "16h" }] }
+  agent "leo" { replies = [{ error = { message = "the disk is full" }, takes = "16h" }, { output = "done", takes = "16h" }] }
+
+  dispatch "version-2" {
+    title    = "Version 2"
+    labels   = ["release"]
+    assignee = "sam"
+    after    = "1h"
+  }
+
+  dispatch "login" {
+    title    = "The login"
+    labels   = ["bug"]
+    priority = 5
+    after    = "45h"
+  }
+
+  crash { after = "30h" }
+
+  down {
+    after = "70h"
+    for   = "1h"
+  }
+
+  decide "item:release[version-2]/allow" {
+    decision = "approve"
+    by       = "ann"
+    after    = "48h"
+  }
+
+  at "17h" { expect = ["loop.failed == 1 && agents.leo.failed == 1 && agents.leo.busy == 1", "loop.texts.roadmap contains '- [/] The first chapter'"] }
+
+  at "45h30m" { expect = ["any(dispatches, .id == 'login' && .state == 'open') && any(loop.left, .title == 'The second chapter')"] }
+
+  at "50h" {
+    expect = [
+      "'login' in agents.leo.items && loop.parked == ['version-2']",
+      "agents.sam.busy == 1 && agents.sam.parked == 1",
+      "inbox[0].prompt == 'Version 2 is ready. May it go out?'",
+    ]
+  }
+
+  at "112h" { expect = ["loop.status == 'idle' && loop.left == []"] }
+
+  expect = [
+    "map(loop.items, .title) == ['Count the words of a file', 'The first chapter', 'Version 2', 'The first chapter', 'The login', 'The second chapter', 'Say hello in three languages', 'Write the manual', 'tidy']",
+    "loop.failed == 1 && loop.closed == 8 && loop.dead == 0 && loop.parked == [] && len(notifications) == 0",
+    "!(loop.texts.roadmap contains '[ ]') && !(loop.texts.roadmap contains '[/]')",
+    "len(tickets) == 5 && all(tickets, .state == 'closed')",
+    "count(calls.sam, .at >= 112 * 3600) + count(calls.leo, .at >= 112 * 3600) == 0",
+    "before('item:feature[1ca2a1a9e759]/build', 'item:feature[fa3f9ee19878]/build')",
+    "node['item:release[version-2]/allow'].output.decision == 'approved'",
+  ]
+}

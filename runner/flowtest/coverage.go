@@ -15,24 +15,27 @@ const (
 	CasePoint  PointKind = "case"  // a case of a switch that was taken
 	GatePoint  PointKind = "gate"  // a gate that was asked
 	LevelPoint PointKind = "level" // a level of an escalation that a node has come to
+
+	SourcePoint PointKind = "source" // a source of a loop of which an item was taken
+	AgentPoint  PointKind = "agent"  // an agent of a loop that has taken an item
 )
 
-// Point is a part of a workflow that tests can reach.
+// Point is a part of a workflow or of a loop that tests can reach.
 type Point struct {
-	Workflow string
+	Workflow string // or the loop
 	Kind     PointKind
-	// Name is that of the node; SWITCH/N of the Nth case of a switch, from 1, the default being the last; STEP/GATE of a gate; NODE/LEVEL of a level.
+	// Name is that of the node, the source or the agent; SWITCH/N of the Nth case of a switch, from 1, the default being the last; STEP/GATE of a gate; NODE/LEVEL of a level.
 	Name string
 }
 
 // Coverage counts for each point of a program how many tests reached it.
 type Coverage struct {
-	Points []Point // in file order
+	Points []Point // of workflows in file order
 	Hits   []int   // by point
 	at     map[Point]int
 }
 
-// NewCoverage lists the points of a program.
+// NewCoverage lists the points of a program, those of its loops behind those of its workflows.
 func NewCoverage(p *ir.Program) *Coverage {
 	c := &Coverage{at: map[Point]int{}}
 	for i := range p.Workflows {
@@ -40,6 +43,15 @@ func NewCoverage(p *ir.Program) *Coverage {
 		c.addNodes(p, w.Name, w.Nodes)
 		if w.Finally != nil {
 			c.addNodes(p, w.Name, w.Finally.Nodes)
+		}
+	}
+	for i := range p.Loops {
+		l := &p.Loops[i]
+		for k := range l.Sources {
+			c.add(Point{l.Name, SourcePoint, l.Sources[k].Name})
+		}
+		for _, name := range l.Agents {
+			c.add(Point{l.Name, AgentPoint, name})
 		}
 	}
 	c.Hits = make([]int, len(c.Points))

@@ -58,7 +58,7 @@ func (t *test) startLoop(ctx context.Context) error {
 }
 
 // watchLoop notes what a loop does with its items.
-func (s *seen) watchLoop(r *event.Reaction) {
+func (rec *record) watchLoop(s *seen, r *event.Reaction) {
 	l := s.loop
 	for i := range r.Transitions {
 		tr := &r.Transitions[i]
@@ -75,6 +75,9 @@ func (s *seen) watchLoop(r *event.Reaction) {
 				row.source, row.agent, row.title = strings.TrimSuffix(c.Item, "/"+tr.Name), c.Agent, c.Title
 			}
 			l.taken = append(l.taken, row)
+			for _, p := range []Point{{s.workflow, SourcePoint, row.source}, {s.workflow, AgentPoint, row.agent}} {
+				rec.reached[p] = true
+			}
 		case row == nil:
 		case tr.To == event.Waiting && tr.From == event.Waiting:
 			row.status, row.reason = "parked", tr.Reason

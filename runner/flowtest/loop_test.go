@@ -2,6 +2,7 @@ package flowtest_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/runner/flowtest"
@@ -112,6 +113,18 @@ func TestLoops(t *testing.T) {
     "claims[0].loop == 'l' && elapsed == 43200",
     "dispatches[0].id == 'bug' && dispatches[0].state == 'closed'",
   ]`,
+		"a list in a file": `
+  items = {
+    backlog = "- [x] First <!-- id: one -->\n- [ ] Second (id: two) #role/go\n- [-] Dropped\n- [/] Somebody has it\n"
+    roadmap = "# Plans\n\n- [ ] A\n  - [ ] B\n"
+  }
+  at "30s" { expect = ["loop.texts.backlog contains '[/] Second' || loop.texts.backlog contains '[x] Second'", "count(tickets, .state != 'closed') == 2"] }
+  expect = [
+    "map(filter(loop.items, .workflow == 'do'), .title) == ['Second', 'B', 'A'] && filter(loop.items, .title == 'Second')[0].agent == 'sam'",
+    "loop.texts.roadmap == '# Plans\\n\\n- [x] A\\n  - [x] B\\n' && loop.texts.backlog contains '[/] Somebody'",
+    "any(loop.left, .title == 'Somebody has it' && .why == ['it is assigned to somebody else'])",
+    "len(tickets) == 2 && all(tickets, .state == 'closed')",
+  ]`,
 		"it ends when there is nothing to do": `
   items = [{ id = "a" }, { id = "b", after = "20m" }]
   expect = ["loop.status == 'stopped' && loop.reason == 'there is nothing to do' && filter(loop.done, # in ['a', 'b']) == ['a', 'b']", "elapsed < 1300"]`,
@@ -161,5 +174,31 @@ func TestLoops(t *testing.T) {
 				t.Errorf("%+v", r.Failures)
 			}
 		})
+	}
+}
+
+// The driver of a loop dies at each point, and each item is done once all the same.
+func TestLoopCrashesEverywhere(t *testing.T) {
+	p, loaded := load(t, office, test(`
+  crash_everywhere = true
+  items = { backlog = [{ id = "a" }], roadmap = "- [ ] Plan\n" }
+  dispatch "d" { after = "2s" }
+  agent "sam" { replies = [{ output = "ok", takes = "1m" }] }
+  agent "leo" { replies = [{ output = "ok", takes = "1m" }] }
+  expect = ["loop.closed == 4 && len(calls.work) == 3 && loop.texts.roadmap startsWith '- [x] Plan'"]
+`))
+	r := flowtest.Run(context.Background(), p, &loaded.Tests[0])
+	if !r.Passed() || r.Crashes < 100 {
+		t.Errorf("%d crashes: %+v", r.Crashes, r.Failures)
+	}
+	t.Log(r.Crashes)
+	c := flowtest.NewCoverage(p.Program)
+	c.Add(r)
+	var missed []string
+	for _, point := range c.Missed() {
+		missed = append(missed, string(point.Kind)+" "+point.Name)
+	}
+	if got := strings.Join(missed, ", "); got != "node draft, node ok" {
+		t.Error(got)
 	}
 }

@@ -177,7 +177,7 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 	}
 	if s.loop != nil {
 		s.loop.machine = t.loops[run]
-		s.watchLoop(r)
+		rec.watchLoop(s, r)
 	}
 	for _, l := range s.view.Apply(slices.Clone(events), r) {
 		if !t.endAlone {

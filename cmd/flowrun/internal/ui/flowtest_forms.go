@@ -98,6 +98,11 @@ func pointText(p flowtest.Point) string {
 	case flowtest.CasePoint:
 		node, n, _ := strings.Cut(p.Name, "/")
 		return fmt.Sprintf("case %s of switch %s of workflow %s", n, node, p.Workflow)
+	case flowtest.LevelPoint:
+		node, level, _ := strings.Cut(p.Name, "/")
+		return fmt.Sprintf("level %s of node %s of workflow %s", level, node, p.Workflow)
+	case flowtest.SourcePoint, flowtest.AgentPoint:
+		return fmt.Sprintf("%s %s of loop %s", p.Kind, p.Name, p.Workflow)
 	case flowtest.NodePoint:
 	}
 	return fmt.Sprintf("node %s of workflow %s", p.Name, p.Workflow)
