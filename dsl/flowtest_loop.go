@@ -3,6 +3,7 @@ package dsl
 import (
 	"fmt"
 	"maps"
+	pathpkg "path"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,10 @@ func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 	case map[string]any:
 		for _, source := range value.Keys(held) {
 			if text, is := held[source].(string); is && h.files[source] {
+				if pathpkg.Ext(text) != "" && !strings.ContainsAny(text, " \n") {
+					h.refuse(fmt.Sprintf("Source %s is given the name of a file in place of its text", source), fmt.Sprintf("Write  items = { %s = file(%q) }.", source, text))
+					continue
+				}
 				if t.Test.Lists == nil {
 					t.Test.Lists = map[string]string{}
 				}

@@ -1,4 +1,4 @@
 test "one" {
-  items  = { backlog = "a" }
+  items  = { backlog = 3 }
   expect = ["loop.done == ['a']"]
 }

@@ -1,0 +1,4 @@
+test "one" {
+  items  = { backlog = "TODO.md" }
+  expect = ["loop.done == ['a']"]
+}
