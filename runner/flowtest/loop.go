@@ -1,7 +1,9 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +23,7 @@ type loopRun struct {
 	claims  map[string]*event.ClaimRequest
 	taken   []*taken
 	reason  string // why it ended, in words
+	before  *seen  // the run where this one goes on; nil: it is the first
 }
 
 // taken is an item that was taken once.
@@ -28,6 +31,7 @@ type taken struct {
 	node, id, source, title, agent, workflow string
 	status, reason                           string
 	at, ended                                event.Time
+	moved                                    bool // the next run of the loop goes on with it
 }
 
 // forItems begins the paths of nodes of the runs that do items.
@@ -57,6 +61,14 @@ func (t *test) startLoop(ctx context.Context) error {
 	return t.launch(ctx, &ir.TestRun{Workflow: t.Loop}, t.variables(), first)
 }
 
+// goOn notes that a run of the loop has begun where another one has ended.
+func (t *test) goOn(s *seen, first *event.RunStarted) {
+	before := t.theLoop()
+	s.prefix, s.first, s.secrets, s.loop.before = "", first, before.secrets, before
+	t.secrets[s.id], t.labels[""] = t.secrets[before.id], s
+	t.launched = append(t.launched, s)
+}
+
 // watchLoop notes what a loop does with its items.
 func (rec *record) watchLoop(s *seen, r *event.Reaction) {
 	l := s.loop
@@ -73,6 +85,10 @@ func (rec *record) watchLoop(s *seen, r *event.Reaction) {
 			row = &taken{node: tr.Node, id: tr.Name, title: tr.Name, status: "claimed", at: tr.At}
 			if c := l.claims[tr.Node]; c != nil {
 				row.source, row.agent, row.title = strings.TrimSuffix(c.Item, "/"+tr.Name), c.Agent, c.Title
+			} else if old := l.left(tr.Node); old != nil {
+				old.moved = true
+				copied := *old
+				row, copied.moved = &copied, false
 			}
 			l.taken = append(l.taken, row)
 			for _, p := range []Point{{s.workflow, SourcePoint, row.source}, {s.workflow, AgentPoint, row.agent}} {
@@ -110,6 +126,27 @@ func (l *loopRun) newest(node string) *taken {
 	return nil
 }
 
+// left is what the run before has left under a node; nil: nothing.
+func (l *loopRun) left(node string) *taken {
+	if l.before == nil {
+		return nil
+	}
+	return l.before.loop.newest(node)
+}
+
+// rows are what was taken in this run and in those before it.
+func (l *loopRun) rows() (out []*taken) {
+	if l.before != nil {
+		out = l.before.loop.rows()
+	}
+	for _, row := range l.taken {
+		if !row.moved {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
 // over reports whether the work on an item has ended.
 func (k *taken) over() bool { return k.ended != 0 }
 
@@ -127,9 +164,10 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 	if of == nil {
 		return nil, nil
 	}
-	l, ids := of.loop, func(status ...string) []any {
+	l, rows := of.loop, of.loop.rows()
+	ids := func(status ...string) []any {
 		out := []any{}
-		for _, row := range of.loop.taken {
+		for _, row := range rows {
 			for _, one := range status {
 				if row.status == one {
 					out = append(out, row.id)
@@ -138,8 +176,8 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 		}
 		return out
 	}
-	o := map[string]any{"status": "idle", "reason": l.reason, "working": ids("claimed", "working"), "parked": ids("parked"), "done": ids(), "warnings": warningsOf(of.view),
-		"events": float64(of.events), "asked": map[string]any{}, "texts": map[string]any{}, "items": []any{}, "taken": float64(len(l.taken)), "dead": 0.0}
+	o := map[string]any{"status": "idle", "reason": l.reason, "working": ids("claimed", "working"), "parked": ids("parked"), "done": doneItems(rows), "warnings": []any{}, "events": 0.0,
+		"asked": map[string]any{}, "texts": map[string]any{}, "items": []any{}, "taken": float64(len(rows)), "dead": 0.0}
 	for name, n := range s.askedSources { // any order: it fills a map
 		o["asked"].(map[string]any)[name] = float64(n)
 	}
@@ -149,7 +187,10 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 	for _, status := range []string{"closed", "failed", "released"} {
 		o[status] = float64(len(ids(status)))
 	}
-	o["done"] = s.doneItems(l)
+	for run := of; run != nil; run = run.loop.before {
+		o["events"] = o["events"].(float64) + float64(run.events)
+		o["warnings"] = append(warningsOf(run.view), o["warnings"].([]any)...)
+	}
 	switch st := of.view.Status; {
 	case st == event.FailedS:
 		o["status"] = "failed"
@@ -160,7 +201,7 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 	case len(o["working"].([]any)) > 0:
 		o["status"] = "working"
 	}
-	for _, row := range l.taken {
+	for _, row := range rows {
 		x := map[string]any{"id": row.id, "source": row.source, "title": row.title, "agent": row.agent, "workflow": row.workflow, "status": row.status, "reason": row.reason,
 			"taken": row.at.Sub(s.start).Seconds(), "ended": nil}
 		if row.over() {
@@ -187,18 +228,9 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 }
 
 // doneItems are the ids of the items that are done, in order of their ends.
-func (t *test) doneItems(l *loopRun) []any {
-	var rows []*taken
-	for _, row := range l.taken {
-		if row.status != "closed" {
-			continue
-		}
-		at := len(rows)
-		for at > 0 && rows[at-1].ended > row.ended {
-			at--
-		}
-		rows = append(rows[:at], append([]*taken{row}, rows[at:]...)...)
-	}
+func doneItems(rows []*taken) []any {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(k *taken) bool { return k.status != "closed" })
+	slices.SortStableFunc(rows, func(a, b *taken) int { return cmp.Compare(a.ended, b.ended) })
 	out := []any{}
 	for _, row := range rows {
 		out = append(out, row.id)
@@ -242,7 +274,7 @@ func (s *names) readAgent(name string) value.Value {
 	}
 	o := map[string]any{"busy": 0.0, "items": []any{}, "taken": 0.0, "done": 0.0, "failed": 0.0, "parked": 0.0, "stopped": nil, "paused": false}
 	add := func(what string) { o[what] = o[what].(float64) + 1 }
-	for _, row := range of.loop.taken {
+	for _, row := range of.loop.rows() {
 		if row.agent != name {
 			continue
 		}

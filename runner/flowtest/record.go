@@ -145,6 +145,9 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 				s.item = forItems + first.Workflow
 				s.prefix, s.item = s.item+strings.TrimPrefix(first.ParentNode, "item")+"/", s.item+"/"
 			}
+			if s.loop != nil {
+				t.goOn(s, first)
+			}
 			rec.order = append(rec.order, s)
 			rec.runs[run] = s
 		} else if s.events > 0 {

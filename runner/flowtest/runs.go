@@ -204,7 +204,7 @@ func (t *test) status() event.Status {
 
 // runsAtEnd are the runs that the test started; nil if there is only the one without a label.
 func (t *test) runsAtEnd() (out []RunEnd) {
-	if len(t.launched) < 2 && (t.Workflow != "" || t.Loop != "") {
+	if len(t.launched) < 2 && t.Workflow != "" || t.Loop != "" {
 		return nil
 	}
 	for _, s := range t.launched {
