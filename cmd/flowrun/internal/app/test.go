@@ -36,8 +36,8 @@ func (a *app) newTestCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "test [PATH...]", Short: "Test workflows in virtual time; no process starts",
 		Long: `test runs the tests of files NAME.flowtest.hcl: of a file, or of a folder; DIR/... means every folder below DIR. Without a path
-it runs the tests of the current folder. A test file stands beside its program. Each test runs a workflow in virtual time, and the stubs
-of the test answer in place of agents, programs and requests: no process starts, and days of retries take milliseconds.
+it runs the tests of the current folder. A test file stands beside its program. Each test runs a workflow, or a loop, in virtual time, and
+the stubs of the test answer in place of agents, programs, requests and sources: no process starts, and weeks take milliseconds.
 
 --format FORMAT sets the form of the results on the screen, --format FORMAT=PATH writes them to a file; it can be repeated.
 Under GitHub Actions the default on the screen is github.
@@ -66,7 +66,7 @@ The exit code is 1 if a test fails, or if a test file or its program is refused.
 	}
 	c.Flags().StringVar(&t.Run, "run", "", "run only the tests whose names match a `regular expression`")
 	c.Flags().StringArrayVar(&t.Formats, "format", nil, "print the results as `FORMAT`, or write them with FORMAT=PATH: "+strings.Join(args.TestFormats, ", "))
-	c.Flags().BoolVar(&t.Coverage, "coverage", false, "name the nodes, cases and gates that no test reached")
+	c.Flags().BoolVar(&t.Coverage, "coverage", false, "name the nodes, cases, gates and levels, and the sources and agents of loops, that no test reached")
 	c.Flags().BoolVar(&t.Watch, "watch", false, "run the tests again when a file *.hcl beside them changes, or a file that file() reads, until Ctrl-C")
 	return c
 }
