@@ -14,19 +14,24 @@ variable "tidy_every" {
 agent "sam" {
   type    = "exec"
   command = ["./agent.sh", "sam"]
+
+  heartbeat = "5m" # an agent that says nothing for so long is stopped and started again
 }
 
 agent "leo" {
   type    = "exec"
   command = ["./agent.sh", "leo"]
+
+  heartbeat = "5m"
 }
 
 pool "team" { members = [agent.sam, agent.leo] }
 
 loop "engineering" {
   agents    = [pool.team]
-  lease     = "15m"
-  heartbeat = "5m"
+  lease     = "1h"
+  heartbeat = "15m"
+  idle_max  = "30m"
 
   source "dispatch" {}
   source "roadmap" { path = "ROADMAP.md" }

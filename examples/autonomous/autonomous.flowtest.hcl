@@ -31,6 +31,21 @@ test "the other workflows give their task to the worker" {
   expect = ["len(calls.sam) == 3", "calls.sam[0].task == 'a page'"]
 }
 
+test "an agent that falls silent is started again after five minutes, and its item stays with it" {
+  loop = loop.engineering
+  items = {
+    roadmap = [{ id = "page", assignee = "sam" }, { id = "table", assignee = "leo" }]
+  }
+
+  agent "sam" { replies = [{ hang = true }, { output = "done", takes = "1m" }] }
+  agent "leo" { replies = [{ output = "done", takes = "1m" }] }
+  expect = [
+    "count(calls.sam, .task == 'page') == 2 && calls.sam[0].ended == 300 && calls.sam[1].at == 300",
+    "count(loop.items, .id == 'page') == 1 && 'page' in loop.done && agents.sam.failed == 0",
+    "count(calls.leo, .task == 'table') == 1 && filter(loop.items, .id == 'table')[0].ended == 60",
+  ]
+}
+
 # From a Monday at 8 to the next one: the roadmap is worked off, leo fails once, a person takes two days to answer, what is handed in on the
 # third day goes before the rest of the roadmap, a process dies and another one takes over, later there is none for an hour, and at the
 # weekend, when there is nothing to do, nobody is called.
