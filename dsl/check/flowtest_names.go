@@ -172,7 +172,7 @@ func (c *testChecker) names() *expr.Env {
 		asked(name)
 	}
 	for name := range c.workflows { // any order: each for itself
-		counts[name] = value.IntType
+		counts[name], counts["workflow."+name] = value.IntType, value.IntType
 	}
 	for _, p := range c.places() {
 		if asked(p.path); p.path != p.node.Name {

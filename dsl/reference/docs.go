@@ -81,7 +81,7 @@ var (
 		"input":             "An input of the run: input.NAME.",
 		"runs":              "A run of a test with several: runs.NAME, as its block start or retry names it, with status, outputs, input, step.NODE and more. runs alone lists all runs of the store, called ones too, in order of their starts.",
 		"calls":             "What was asked of an agent, step or gate, in order: calls.NAME.",
-		"max_at_once":       "How many attempts of an agent, step or gate, or runs of a workflow, there were at once at most: max_at_once.NAME.",
+		"max_at_once":       "How many attempts of an agent, step or gate, or runs of a workflow, there were at once at most: max_at_once.NAME. Where an agent, step or gate has the name of a workflow, max_at_once[\"workflow.NAME\"] is that of the workflow.",
 		"path":              "The paths of the nodes that started, in order of their starts.",
 		"before":            "before('A', 'B') tells whether node A ended before node B started.",
 		"kv":                "What the store holds under a key: kv[\"NAMESPACE/KEY\"], or kv[\"KEY\"] of the namespace default; null where there is nothing.",

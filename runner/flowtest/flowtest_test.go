@@ -109,6 +109,18 @@ func TestNearestStub(t *testing.T) {
 	}
 }
 
+// An agent and a workflow of one name are counted apart.
+func TestOneNameForAgentAndWorkflow(t *testing.T) {
+	const program = "agent \"a\" {\n  type = \"exec\"\n  command = [\"a\"]\n}\nworkflow \"a\" {\n  step \"one\" { agent = agent.a }\n  step \"two\" { agent = agent.a }\n}\nworkflow \"b\" {\n  step \"three\" { value = 1 }\n}\n"
+	got := outcome(t, program, test(`
+  workflow = workflow.a
+  agent "a" { replies = [{ takes = "1m" }] }
+  expect = ["max_at_once.a == 2 && max_at_once['workflow.a'] == 1 && max_at_once['workflow.b'] == 0 && max_at_once.b == 0"]`))
+	if got != "succeeded" {
+		t.Error(got)
+	}
+}
+
 // Called runs are part of the test, under the path of their call.
 func TestCalledRuns(t *testing.T) {
 	const program = "workflow \"w\" {\n  default = true\n  step \"call\" {\n    for_each = [1, 2]\n    call = workflow.c\n    with = { n = each.value }\n  }\n}\n" +

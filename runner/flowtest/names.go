@@ -54,7 +54,7 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 	case "calls":
 		return s.callsOf(r.Name), nil
 	case "max_at_once":
-		return float64(s.most[r.Name]), nil
+		return float64(s.record.mostAtOnce(r.Name)), nil
 	case "max_in_use":
 		return float64(s.store.MostInUse(r.Name)), nil
 	case "breakers":

@@ -155,7 +155,7 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		}
 		if !s.counts && first.Skip == "" && first.Cancelled == "" {
 			s.counts = true
-			rec.count(first.Workflow, 1)
+			rec.count(ofWorkflow+first.Workflow, 1)
 		}
 	}
 	s := rec.runs[run]
@@ -196,7 +196,7 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		}
 		if r.Commands[i].End != nil && s.counts {
 			s.counts = false
-			rec.count(s.workflow, -1)
+			rec.count(ofWorkflow+s.workflow, -1)
 		}
 	}
 }
@@ -369,6 +369,40 @@ func (rec *record) iteration(run, node string) int {
 		}
 	}
 	return 0
+}
+
+// ofWorkflow stands before the name of a workflow where its runs are counted: an agent or a step may have the same name.
+const ofWorkflow = "workflow."
+
+// mostAtOnce returns how many attempts of an agent, step or gate there were at once at most, or else runs of a workflow.
+func (rec *record) mostAtOnce(name string) int {
+	if rec.program.Workflow(name) != nil && !rec.makesAttempts(name) {
+		name = ofWorkflow + name
+	}
+	return rec.most[name]
+}
+
+// makesAttempts reports whether an agent, a gate or a node has a name.
+func (rec *record) makesAttempts(name string) bool {
+	p := rec.program
+	if p.Agent(name) != nil || slices.ContainsFunc(p.Gates, func(g ir.Gate) bool { return gateOf(g.Name) == name }) {
+		return true
+	}
+	for i := range p.Workflows {
+		w := &p.Workflows[i]
+		lists := [][]ir.Node{w.Nodes}
+		if w.Finally != nil {
+			lists = append(lists, w.Finally.Nodes)
+		}
+		for _, list := range lists {
+			for n := range ir.All(list) {
+				if n.Name == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // count counts attempts and runs.

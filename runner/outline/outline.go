@@ -41,14 +41,15 @@ type Outline struct {
 
 // Rule is a rule of adapt. Its expressions are as the file has them; "" is one that it does not have.
 type Rule struct {
-	Node           string `json:"node"` // the group that it stands in, below the names of the groups around; "" is the workflow
-	Number         int    `json:"rule"` // in its group or workflow, from 1
-	When           string `json:"when"`
-	Until          string `json:"until,omitempty"`
-	For            string `json:"for,omitempty"`
-	Cooldown       string `json:"cooldown,omitempty"`
-	MaxConcurrency string `json:"max_concurrency,omitempty"`
-	Workflow       string `json:"workflow,omitempty"`
+	Node           string   `json:"node"` // the group that it stands in, below the names of the groups around; "" is the workflow
+	Number         int      `json:"rule"` // in its group or workflow, from 1
+	When           string   `json:"when"`
+	Until          string   `json:"until,omitempty"`
+	For            string   `json:"for,omitempty"`
+	Cooldown       string   `json:"cooldown,omitempty"`
+	MaxConcurrency string   `json:"max_concurrency,omitempty"`
+	Workflow       string   `json:"workflow,omitempty"`
+	Notify         []string `json:"notify,omitempty"` // channels
 }
 
 // Step is one step of the outline.
@@ -104,6 +105,13 @@ func Of(g *plan.Graph, values Values) *Outline {
 	return out
 }
 
+// SharedBy lists what a workflow shares with other runs, as [Outline.Shared] does. Only constants are known.
+func SharedBy(g *plan.Graph) []Resource {
+	o, out := &outliner{g: g}, &Outline{}
+	o.shared(out)
+	return out.Shared
+}
+
 // rules adds rules of a group or a workflow to a list.
 func rules(list []Rule, node string, of []ir.Adapt) []Rule {
 	text := func(e *ir.Expr) string {
@@ -117,7 +125,7 @@ func rules(list []Rule, node string, of []ir.Adapt) []Rule {
 	}
 	for i := range of {
 		a := &of[i]
-		r := Rule{Node: node, Number: i + 1, When: text(&a.When), Until: text(a.Until), For: text(a.For), Cooldown: text(a.Cooldown), MaxConcurrency: text(a.MaxConcurrency)}
+		r := Rule{Node: node, Number: i + 1, When: text(&a.When), Until: text(a.Until), For: text(a.For), Cooldown: text(a.Cooldown), MaxConcurrency: text(a.MaxConcurrency), Notify: a.Notify}
 		if a.Call != nil {
 			r.Workflow = a.Call.Workflow
 		}

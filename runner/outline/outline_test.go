@@ -3,6 +3,7 @@ package outline
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -253,6 +254,7 @@ workflow "z" {
 // The rules of adapt are listed as the file has them.
 func TestRulesAreListed(t *testing.T) {
 	o := Of(graph(t, `
+channel "team" { type = "bell" }
 workflow "w" {
   adapt {
     when            = "metrics.queued > 3"
@@ -270,6 +272,7 @@ workflow "w" {
         until           = "metrics.cpu < 60"
         for             = "10s"
         max_concurrency = 2
+      notify          = [channel.team]
       }
       step "a" { run = ["true"] }
     }
@@ -281,9 +284,9 @@ workflow "z" {
 	want := []Rule{
 		{Number: 1, When: "metrics.queued > 3", MaxConcurrency: "metrics.limit + 2", Cooldown: "1m"},
 		{Node: "s/p", Number: 1, When: "metrics.failed > 2", Workflow: "z"},
-		{Node: "s/p", Number: 2, When: "metrics.cpu > 80", Until: "metrics.cpu < 60", For: "10s", MaxConcurrency: "2"},
+		{Node: "s/p", Number: 2, When: "metrics.cpu > 80", Until: "metrics.cpu < 60", For: "10s", MaxConcurrency: "2", Notify: []string{"team"}},
 	}
-	if !slices.Equal(o.Rules, want) {
+	if !slices.EqualFunc(o.Rules, want, func(a, b Rule) bool { return reflect.DeepEqual(a, b) }) {
 		t.Errorf("%+v, want %+v", o.Rules, want)
 	}
 }

@@ -62,6 +62,9 @@ func (o *outliner) limits(pace *ir.RateLimit, breaker *ir.Breaker) (out []string
 			reset = o.text(breaker.Reset)
 		}
 		out = append(out, fmt.Sprintf("open for %s after %s failures in a row", reset, failures))
+		if len(breaker.Notify) > 0 {
+			out = append(out, "tells "+strings.Join(breaker.Notify, ", "))
+		}
 	}
 	return out
 }

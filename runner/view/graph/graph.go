@@ -98,6 +98,18 @@ func Of(w *ir.Workflow) *Graph {
 	return b.g
 }
 
+// Mark adds words to what is said of a node, or of the whole run (node ""). A node that the graph does not have gets none.
+func (g *Graph) Mark(node, words string) {
+	if node == "" {
+		g.Bounds = append(g.Bounds, words)
+	}
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.ID == node {
+			n.Marks = append(n.Marks, words)
+		}
+	}
+}
+
 type builder struct {
 	g      *Graph
 	number map[string]int // of a node, by its name

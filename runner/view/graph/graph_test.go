@@ -329,6 +329,22 @@ func TestTextIsEscaped(t *testing.T) {
 	}
 }
 
+// What is marked is shown at the node, or as a bound of the run, in all formats that show it.
+func TestMark(t *testing.T) {
+	w := &ir.Workflow{Name: "w", Nodes: []ir.Node{step("a"), step("b")}}
+	g := Of(w)
+	g.Mark("a", "agent coder: 1 at once")
+	g.Mark("", "quota api: 2 units")
+	g.Mark("nothing", "x")
+	if fmt.Sprint(g.Nodes[0].Marks, g.Nodes[1].Marks, g.Bounds) != "[agent coder: 1 at once] [] [quota api: 2 units]" {
+		t.Errorf("%+v", g)
+	}
+	svg, err := g.SVG()
+	if err != nil || !strings.Contains(string(svg), "agent coder: 1") || !strings.Contains(string(svg), "quota api: 2 units") || !strings.Contains(string(g.Mermaid()), "agent coder: 1") || !strings.Contains(string(g.DOT()), "agent coder: 1") {
+		t.Errorf("%s, %v\n%s\n%s", svg, err, g.Mermaid(), g.DOT())
+	}
+}
+
 // The bounds of a drawing, each at its value and one beyond.
 func TestBounds(t *testing.T) {
 	chain := func(n, edges int) *Graph {

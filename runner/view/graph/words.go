@@ -196,6 +196,9 @@ func rules(list []ir.Adapt) (out []string) {
 		if r.Call != nil {
 			parts = append(parts, "call "+r.Call.Workflow)
 		}
+		if len(r.Notify) > 0 {
+			parts = append(parts, "tell "+strings.Join(r.Notify, ", "))
+		}
 		out = append(out, fmt.Sprintf("while %s: %s", source(&r.When), strings.Join(parts, ", ")))
 	}
 	return out

@@ -12,6 +12,8 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/outline"
+	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/view/graph"
 )
 
@@ -92,7 +94,30 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return graph.Of(w), nil
+	pg, err := plan.Build(p.ir, w.Name)
+	if err != nil {
+		return nil, err
+	}
+	return drawGraph(pg), nil
+}
+
+// drawGraph makes the graph of a workflow, with the bounds of the agents, quotas and pools that its nodes use.
+func drawGraph(p *plan.Graph) *graph.Graph {
+	g := graph.Of(p.Workflow)
+	for _, r := range outline.SharedBy(p) {
+		if len(r.Bounds) == 0 {
+			continue
+		}
+		marked := map[string]bool{}
+		for _, u := range r.UsedBy {
+			name := u.Node[strings.LastIndexByte(u.Node, '/')+1:]
+			if !marked[name] {
+				g.Mark(name, fmt.Sprintf("%s %s: %s", r.Kind, r.Name, strings.Join(r.Bounds, ", ")))
+			}
+			marked[name] = true
+		}
+	}
+	return g
 }
 
 // graphOfRun draws the recorded definition of a run, also if the file has changed.
@@ -106,7 +131,11 @@ func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
 			return args.Errorf("run %s belongs to the workflow %q, not to %q", info.Run, p.Workflow.Name, workflow)
 		}
 		s.Stand(p, info, nil)
-		g = graph.Of(p.Workflow)
+		pg, err := p.Program.Graph(p.Workflow.Name)
+		if err != nil {
+			return err
+		}
+		g = drawGraph(pg)
 		g.Show(p.View)
 		return nil
 	})

@@ -149,6 +149,9 @@ func ruleWords(r *outline.Rule) string {
 	if r.Workflow != "" {
 		does = append(does, "call "+r.Workflow)
 	}
+	if len(r.Notify) > 0 {
+		does = append(does, "tell "+strings.Join(r.Notify, ", "))
+	}
 	return text + ": " + strings.Join(does, ", ")
 }
 
