@@ -82,7 +82,7 @@ func evidence(e *event.Evidence) string {
 	var facts []string
 	say := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
 	if len(e.Ran) > 0 {
-		say("ran %s", Truncate(Clean(strings.Join(e.Ran, " ")), MaxReason))
+		say("ran %s", Truncate(Clean(strings.TrimSpace(strings.Join(e.Ran, " "))), MaxReason)) // the default shell has no name
 	}
 	if e.Judge != "" {
 		say("judge %s", Clean(e.Judge))
