@@ -170,7 +170,14 @@ type made struct {
 	started []string
 }
 
-// make1 makes a run: attempts are answered in the order in which they were asked for, and timers fire when nothing else can happen.
+// listens reports whether a node waits for an event, which nobody publishes here.
+func listens(r *view.Run) (found bool) {
+	r.Each(func(n *view.Node, _ int) { found = found || n.WaitsFor != nil && n.WaitsFor.Kind == event.WaitEvent })
+	return found
+}
+
+// make1 makes a run: attempts are answered in the order in which they were asked for, timers fire when nothing else can happen, and a
+// run that waits for nothing but events is cancelled.
 // Then its events are fed to another machine, as a journal has them, which must do the same.
 func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*made, error) {
 	out := &made{view: view.New(g.Workflow)}
@@ -180,8 +187,14 @@ func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*mad
 	var events []event.Event
 	var trace []byte
 	now := event.Time(1e18)
-	for len(queue)+len(timers) > 0 && !out.view.Status.Terminal() {
+	for !out.view.Status.Terminal() {
 		var ev event.Event
+		if len(queue)+len(timers) == 0 {
+			if !listens(out.view) {
+				return nil, fmt.Errorf("it waits for nothing and is %s", out.view.Status)
+			}
+			queue = append(queue, event.Event{External: &event.External{Kind: event.ExternalCancel}})
+		}
 		if len(queue) > 0 {
 			ev, queue = queue[0], queue[1:]
 		} else {
@@ -236,9 +249,6 @@ func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*mad
 				timers = append(timers, *c.SetTimer)
 			}
 		}
-	}
-	if !out.view.Status.Terminal() {
-		return nil, fmt.Errorf("it waits for nothing and is %s", out.view.Status)
 	}
 	other := machine.New(g, expr.NewEvaluator(ir.NewestRules(), g.Program.Files), ir.NewestRules())
 	var again []byte
