@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -55,10 +56,11 @@ The exit code is 1 if a test fails, or if a test file or its program is refused.
 			if err == nil {
 				err = t.Check()
 			}
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case t.Watch:
+			}
+			process.CollectTests(a.getenv)
+			if t.Watch {
 				return a.watchTests(&t, forms)
 			}
 			return a.runTest(&t, forms, nil)

@@ -28,6 +28,13 @@ func CollectSeldom(getenv func(string) string) {
 	setCollector(getenv, collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50})
 }
 
+// CollectTests sets the collector for a process that runs tests of workflows: much is made, and
+// little stays. The heap may grow to nine times a small live heap, up to the soft limit; 1,000 tests
+// then take a quarter less CPU than with Go's default.
+func CollectTests(getenv func(string) string) {
+	setCollector(getenv, collector{limit: softLimit, small: softLimit / 8, enough: softLimit / 5 * 4, percent: 50})
+}
+
 // CollectWithin sets the collector for a process that drives a run, with the limit runLimit. When
 // three quarters of runLimit are live, the limit is dropped: the heap grows as before up to
 // runPlenty, and beyond runPlenty with Go's default.
@@ -35,12 +42,12 @@ func CollectWithin(getenv func(string) string) {
 	setCollector(getenv, collector{limit: runLimit, enough: runLimit / 4 * 3, plenty: runPlenty, percent: 100})
 }
 
-// collector sets the growth of the heap. While the live heap is below enough, the heap may grow to
-// three times the live heap, within a soft limit. Between enough and plenty the limit is dropped.
-// Above plenty the heap grows by a percentage.
+// collector sets the growth of the heap. While the live heap is below small, the heap may grow to
+// nine times the live heap, and below enough to three times, within a soft limit. Between enough and
+// plenty the limit is dropped. Above plenty the heap grows by a percentage.
 type collector struct {
-	limit, enough, plenty int64
-	percent               int
+	limit, small, enough, plenty int64
+	percent                      int
 }
 
 // setCollector sets the collector, unless the environment has GOGC or GOMEMLIMIT.
@@ -59,6 +66,8 @@ type rule struct {
 
 func (c collector) rule(live int64) rule {
 	switch {
+	case live < c.small:
+		return rule{800, c.limit}
 	case live < c.enough:
 		return rule{200, c.limit}
 	case live < c.plenty:

@@ -15,8 +15,8 @@ func TestCollectorRules(t *testing.T) {
 			t.Errorf("with %d live: %v, want %v", live, have, want)
 		}
 	}
-	c = collector{limit: 40, enough: 30, percent: 50} // without plenty
-	for live, want := range map[int64]rule{29: {200, 40}, 30: {50, math.MaxInt64}} {
+	c = collector{limit: 40, small: 5, enough: 30, percent: 50} // without plenty
+	for live, want := range map[int64]rule{4: {800, 40}, 5: {200, 40}, 29: {200, 40}, 30: {50, math.MaxInt64}} {
 		if have := c.rule(live); have != want {
 			t.Errorf("a check with %d live: %v, want %v", live, have, want)
 		}
