@@ -65,6 +65,8 @@ func (h *leftBehind) DriveUntilParked(_ context.Context, run string, _ engine.Wa
 
 func (h *leftBehind) Wakeable(context.Context, int) ([]string, event.Time, error) { return nil, 0, nil }
 
+func (h *leftBehind) Adopt(context.Context) (int, error) { return 0, nil }
+
 func (h *leftBehind) Woken() <-chan struct{} { return nil }
 
 func (h *leftBehind) Left(context.Context) (left []engine.Info, _ error) {

@@ -191,6 +191,9 @@ func (s *Service) Woken() <-chan struct{} { return s.host.Woken() }
 // Left returns the runs that nobody drives; see engine.LeftFinder.
 func (s *Service) Left(ctx context.Context) ([]engine.Info, error) { return s.host.Left(ctx) }
 
+// Adopt parks the runs here that other processes had parked; see engine.LeftFinder.
+func (s *Service) Adopt(ctx context.Context) (int, error) { return s.host.Adopt(ctx) }
+
 // Cancel asks for the end of a run, whoever drives it; see engine.Canceller.
 func (s *Service) Cancel(ctx context.Context, run, reason string) error {
 	return s.host.Cancel(ctx, run, reason)

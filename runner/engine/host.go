@@ -54,6 +54,10 @@ type LeftFinder interface {
 	// Left returns the runs that have not ended, that no process drives and that no run called. The run that is due first is the first;
 	// a run without a due, of which something may be in flight, is due at once.
 	Left(ctx context.Context) ([]Info, error)
+	// Adopt parks the runs here that a process had parked which has ended since, without a look at their journals, and returns how many there
+	// were. Only runs that wait for nothing but a timer or a message are adopted: the others are left. When an adopted run is woken, its
+	// journal gets the change of driver, and the clocks of the run stood still until it was adopted.
+	Adopt(ctx context.Context) (int, error)
 }
 
 // Renewer changes the secrets of a run.

@@ -244,7 +244,11 @@ func (d *drive) queueBeginning() error {
 	if d.run.pending && d.cancelStart() || d.run.pending && secrets == nil {
 		return nil
 	}
-	if d.run.parked == d.run.epoch && secrets == nil { // the run was driven all the time, though by nobody in particular
+	adopted, since := d.engine.takeAdopted(d.run.id), d.fold.Last()
+	if adopted != 0 && d.run.parked == d.run.epoch { // from then on somebody drove the run, though nobody in particular
+		now := d.engine.now()
+		since = min(since.Add(max(0, now.Sub(adopted))), now)
+	} else if d.run.parked == d.run.epoch && secrets == nil { // the run was driven all the time, though by nobody in particular
 		if err := d.admit.recallRequests(); err != nil {
 			return d.engine.explainError(err)
 		}
@@ -279,7 +283,7 @@ func (d *drive) queueBeginning() error {
 		why = "the driver died"
 	}
 	d.queue = append(d.queue, event.Event{DriverChanged: &event.DriverChanged{
-		Lost: !d.run.clean && !d.run.alive && !d.run.pending, Driver: d.run.epoch, Why: why, Since: d.fold.Last(),
+		Lost: !d.run.clean && !d.run.alive && !d.run.pending, Driver: d.run.epoch, Why: why, Since: since,
 		DeathLimit: d.engine.options.DeathLimit, Secrets: secrets,
 	}})
 	return nil

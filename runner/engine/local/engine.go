@@ -39,6 +39,7 @@ type Engine struct {
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks
 	wake      wakeful
+	adopted   map[string]event.Time            // when, by run: see Adopt
 	handed    map[string]map[string]*event.End // called runs that were handed back, by caller and run: see handBack
 }
 

@@ -249,16 +249,68 @@ func (tx *transaction) wakeByMessage(key int64) error {
 	return err
 }
 
+// unparked is in place of the epoch of a process that parked a run and has ended since. Nobody has the run.
+const unparked = 0
+
 // unparkRuns gives up the runs that a process parked.
 func (tx *transaction) unparkRuns(epoch int64) error {
-	_, err := tx.exec("UPDATE runs SET parked = NULL WHERE parked = ?", epoch)
+	_, err := tx.exec("UPDATE runs SET parked = ? WHERE parked = ?", unparked, epoch)
 	return err
 }
 
 // Left implements engine.LeftFinder.
 func (e *Engine) Left(ctx context.Context) ([]engine.Info, error) {
-	list, err := e.readInfos(ctx, "AND r.ended = 0 AND r.parent IS NULL ORDER BY r.due, r.key")
+	mine := e.driverEpoch() // another epoch than that of any row, where it is 0
+	list, err := e.readInfos(ctx, "AND r.ended = 0 AND r.parent IS NULL AND (?1 = 0 OR coalesce(r.owner, 0) != ?1 AND coalesce(r.parked, 0) != ?1) ORDER BY r.due, r.key", mine)
 	return slices.DeleteFunc(list, func(i engine.Info) bool { return !i.Interrupted() }), err
+}
+
+// waitsAlone is an SQL condition on r. It holds if a process parked the run and has ended since, and nothing but a timer or a message concerns
+// the run: it called no run that goes on, has no turn and no request in a line.
+const waitsAlone = `r.parked = 0 AND r.ended = 0 AND r.owner IS NULL AND r.clean = 1 AND r.pending IS NULL AND r.parent IS NULL AND r.grp IS NULL
+	AND NOT EXISTS (SELECT 1 FROM runs c WHERE c.parent = r.id AND c.ended = 0) AND NOT EXISTS (SELECT 1 FROM admissions a WHERE a.run = r.id)`
+
+// Adopt implements engine.LeftFinder.
+func (e *Engine) Adopt(ctx context.Context) (adopted int, err error) {
+	defer func() { err = e.explainError(err) }()
+	if e.commits == nil {
+		return 0, engine.ErrReadOnly
+	}
+	epoch, err := e.registerDriver() // gives up the runs that dead processes parked
+	if err != nil {
+		return 0, err
+	}
+	var some bool
+	if err := e.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs r WHERE "+waitsAlone+")").Scan(&some); err != nil || !some {
+		return 0, err
+	}
+	var runs []string
+	err = e.write(func(tx *transaction) (err error) {
+		runs, err = readTexts(tx.reading("UPDATE runs AS r SET parked = ?, due = CASE WHEN EXISTS (SELECT 1 FROM inbox i WHERE i.run = r.key) THEN ? ELSE r.due END WHERE "+
+			waitsAlone+" RETURNING id", epoch, atOnce))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.adopted == nil {
+		e.adopted = map[string]event.Time{}
+	}
+	for _, run := range runs {
+		e.adopted[run] = e.now()
+	}
+	e.noteWoken()
+	return len(runs), nil
+}
+
+// takeAdopted returns when a run was adopted that was not driven here since, once; 0 if it was not.
+func (e *Engine) takeAdopted(run string) event.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer delete(e.adopted, run)
+	return e.adopted[run]
 }
 
 // wakeful is the last result of Wakeable, so that Wakeable need not query again while nothing

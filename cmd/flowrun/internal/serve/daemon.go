@@ -173,8 +173,12 @@ func (d *Daemon) drain(over chan error) error {
 	return nil
 }
 
-// adoptLeft has the runs driven that nobody drives. A run that was just made is left to the process that made it.
+// adoptLeft has the runs driven that nobody drives, and takes over those that only wait. A run that was just made is left to the process that
+// made it.
 func (d *Daemon) adoptLeft(ctx context.Context) error {
+	if _, err := d.store.Adopt(ctx); err != nil {
+		return err
+	}
 	left, err := d.store.Left(ctx)
 	if err != nil {
 		return err
