@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -95,6 +94,12 @@ on "order.*" {
 // openTestStore makes a store with the program registered, and returns a function that starts a run.
 func openTestStore(t *testing.T, dir string) (*standalone.Store, func(workflow string) string) {
 	t.Helper()
+	return openStoreOf(t, dir, program)
+}
+
+// openStoreOf is openTestStore with another program, which has a workflow work, too.
+func openStoreOf(t *testing.T, dir, program string) (*standalone.Store, func(workflow string) string) {
+	t.Helper()
 	s, err := standalone.Open(dir, standalone.Options{AnyRoom: true})
 	if err != nil {
 		t.Fatal(err)
@@ -104,9 +109,14 @@ func openTestStore(t *testing.T, dir string) (*standalone.Store, func(workflow s
 		t.Fatal(list)
 	}
 	definition := p.IR.Canonical()
+	folder := t.TempDir()
 	begin := func(workflow string) engine.Start {
-		return engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow},
-			Definition: definition, First: event.RunStarted{Workflow: workflow, Dir: t.TempDir()}}
+		start := engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow},
+			Definition: definition, First: event.RunStarted{Workflow: workflow, Dir: folder}}
+		if p.IR.Loop(workflow) != nil {
+			start.First.Loop = &event.LoopStart{}
+		}
+		return start
 	}
 	start := begin("work")
 	if _, err := s.Register(context.Background(), "/flow.hcl", &start); err != nil {
@@ -457,7 +467,6 @@ func TestRestart(t *testing.T) {
 
 var (
 	latency = flag.Int("serve.latency", 0, "publish so many events one after the other, and print how long each took to start its run and to end it")
-	load    = flag.Int("serve.load", 0, "serve so many parked runs, and print how long start and stop take, and the memory")
 	flood   = flag.Int("serve.flood", 0, "publish so many events over the API at once, and print how long it took; each starts one run")
 )
 
@@ -537,44 +546,4 @@ func TestFlood(t *testing.T) {
 	}
 	t.Logf("%d events, half of them sent twice, were published in %v (%.0f requests a second) and had all ended after %v; each started one run", *flood, sent,
 		float64(*flood)*1.5/sent.Seconds(), time.Since(began))
-}
-
-// TestLoad serves a store with many parked runs.
-func TestLoad(t *testing.T) {
-	if *load == 0 {
-		t.Skip("-serve.load is not set")
-	}
-	dir := t.TempDir()
-	s, start := openTestStore(t, dir)
-	for range *load {
-		start("long")
-	}
-	d := New(Options{Store: s})
-	began := time.Now()
-	if err := d.Once(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d runs were driven until they were parked in %v", *load, time.Since(began))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s, _ = openTestStore(t, dir)
-	began = time.Now()
-	d, _, stop := serving(t, s, ServerOptions{})
-	for !d.Ready() {
-		time.Sleep(time.Millisecond)
-	}
-	ready := time.Since(began)
-	for end := time.Now().Add(5 * time.Minute); !d.runs.Idle() && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
-	taken := time.Since(began)
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	began = time.Now()
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("ready after %v, all taken over after %v, heap %d MiB, taken from the system %d MiB, stopped after %v", ready, taken, m.HeapAlloc>>20, m.Sys>>20, time.Since(began))
 }
