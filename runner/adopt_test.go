@@ -67,6 +67,8 @@ func (h *leftBehind) Wakeable(context.Context, int) ([]string, event.Time, error
 
 func (h *leftBehind) Adopt(context.Context) (int, error) { return 0, nil }
 
+func (h *leftBehind) Alone() (bool, error) { return false, nil }
+
 func (h *leftBehind) Woken() <-chan struct{} { return nil }
 
 func (h *leftBehind) Left(context.Context) (left []engine.Info, _ error) {

@@ -194,6 +194,9 @@ func (s *Service) Left(ctx context.Context) ([]engine.Info, error) { return s.ho
 // Adopt parks the runs here that other processes had parked; see engine.LeftFinder.
 func (s *Service) Adopt(ctx context.Context) (int, error) { return s.host.Adopt(ctx) }
 
+// Alone reports whether no other process starts or drives runs of the store; see engine.LeftFinder.
+func (s *Service) Alone() (bool, error) { return s.host.Alone() }
+
 // Cancel asks for the end of a run, whoever drives it; see engine.Canceller.
 func (s *Service) Cancel(ctx context.Context, run, reason string) error {
 	return s.host.Cancel(ctx, run, reason)

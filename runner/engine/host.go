@@ -58,6 +58,9 @@ type LeftFinder interface {
 	// were. Only runs that wait for nothing but a timer or a message are adopted: the others are left. When an adopted run is woken, its
 	// journal gets the change of driver, and the clocks of the run stood still until it was adopted.
 	Adopt(ctx context.Context) (int, error)
+	// Alone reports whether no other process lives that has started or driven a run since it opened the store: a run that was just made here
+	// and never driven is then left, too.
+	Alone() (bool, error)
 }
 
 // Renewer changes the secrets of a run.

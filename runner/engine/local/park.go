@@ -305,6 +305,19 @@ func (e *Engine) Adopt(ctx context.Context) (adopted int, err error) {
 	return len(runs), nil
 }
 
+// Alone implements engine.LeftFinder.
+func (e *Engine) Alone() (bool, error) {
+	epochs, err := lockFiles(e.dir)
+	alive, mine := e.newLivenessCheck(), e.driverEpoch()
+	for i := 0; i < len(epochs) && err == nil; i++ {
+		var lives bool
+		if lives, err = alive(epochs[i]); lives && epochs[i] != mine {
+			return false, err
+		}
+	}
+	return err == nil, err
+}
+
 // takeAdopted returns when a run was adopted that was not driven here since, once; 0 if it was not.
 func (e *Engine) takeAdopted(run string) event.Time {
 	e.mu.Lock()

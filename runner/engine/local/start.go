@@ -76,11 +76,9 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	if err != nil {
 		return err
 	}
-	epoch := int64(0)
-	if g.Name != "" {
-		if epoch, err = e.registerDriver(); err != nil {
-			return err
-		}
+	epoch, err := e.registerDriver() // see Alone
+	if err != nil {
+		return err
 	}
 	var made newRun
 	err = e.write(func(tx *transaction) error {

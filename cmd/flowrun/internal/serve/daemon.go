@@ -63,6 +63,7 @@ type Daemon struct {
 	loops    *runner.LoopKeeper
 	unkept   map[string]string // by loop: why it could not be started last
 
+	young  time.Duration // see youngFor
 	begun  time.Time
 	ready  bool // what was left has been looked at once
 	stops  bool
@@ -77,7 +78,7 @@ func New(o Options) *Daemon {
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
 	}
-	d := &Daemon{options: o, store: o.Store, refused: map[string]time.Time{}, unkept: map[string]string{}, begun: time.Now()}
+	d := &Daemon{options: o, store: o.Store, refused: map[string]time.Time{}, unkept: map[string]string{}, young: youngFor, begun: time.Now()}
 	d.runs = runner.NewSupervisor(o.Store, runner.SupervisorOptions{MaxDriven: o.MaxDriven, Ended: d.noteEnd})
 	return d
 }
@@ -113,7 +114,7 @@ func (d *Daemon) work(ctx context.Context, over chan error) error {
 	d.loops = d.store.NewLoopKeeper(false)
 	for ctx.Err() == nil {
 		if began := time.Now(); !began.Before(next) {
-			if err := d.adoptLeft(ctx); err != nil {
+			if _, err := d.adoptLeft(ctx); err != nil {
 				return unlessDone(ctx, err)
 			}
 			next = time.Now().Add(max(leftEvery, 20*time.Since(began)))
@@ -174,19 +175,21 @@ func (d *Daemon) drain(over chan error) error {
 }
 
 // adoptLeft has the runs driven that nobody drives, and takes over those that only wait. A run that was just made is left to the process that
-// made it.
-func (d *Daemon) adoptLeft(ctx context.Context) error {
+// made it, while another process lives that may have; waits is how long that is at most.
+func (d *Daemon) adoptLeft(ctx context.Context) (waits time.Duration, err error) {
 	if _, err := d.store.Adopt(ctx); err != nil {
-		return err
+		return 0, err
+	}
+	alone, err := d.store.Alone() // before the look: whoever starts a run from here on lives
+	if err != nil {
+		return 0, err
 	}
 	left, err := d.store.Left(ctx)
-	if err != nil {
-		return err
-	}
 	now := time.Now()
 	for i := range left {
 		info := &left[i]
-		if info.Status == event.Pending && now.Before(info.Created.Go().Add(youngFor)) {
+		if settled := info.Created.Go().Add(d.young); info.Status == event.Pending && !alone && now.Before(settled) {
+			waits = max(waits, min(d.young, settled.Sub(now)))
 			continue
 		}
 		d.mu.Lock()
@@ -196,7 +199,7 @@ func (d *Daemon) adoptLeft(ctx context.Context) error {
 			d.runs.Add(info.Run)
 		}
 	}
-	return nil
+	return waits, err
 }
 
 // keepLoops drives the registered loops.
@@ -295,16 +298,25 @@ func (d *Daemon) onceWork(ctx context.Context, over chan error) error {
 	if err := d.keepLoops(ctx); err != nil {
 		return unlessDone(ctx, err)
 	}
-	if err := d.adoptLeft(ctx); err != nil {
+	waits, err := d.adoptLeft(ctx)
+	if err != nil {
 		return unlessDone(ctx, err)
 	}
-	for ctx.Err() == nil {
+	for began, again := time.Now(), time.Now().Add(waits); ctx.Err() == nil; {
+		if now := time.Now(); waits > 0 && now.After(again) { // for runs that were just made
+			if waits, err = d.adoptLeft(ctx); err != nil {
+				return unlessDone(ctx, err)
+			}
+			if again = now.Add(waits); now.Sub(began) > 2*d.young { // others are made all the time, or the clock was set back
+				waits = 0
+			}
+		}
 		idle := d.runs.Idle() // before the look: what a run publishes is there when the run has ended
 		more, err := d.startDue(ctx)
 		if err != nil {
 			return unlessDone(ctx, err)
 		}
-		if !more && idle {
+		if !more && idle && waits == 0 {
 			due, next, err := d.store.Wakeable(ctx, 1)
 			if err != nil {
 				return unlessDone(ctx, err)

@@ -465,6 +465,44 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestOnceTakesNewRuns leaves runs that were made just now. Where their maker is gone, they are driven at once; while it lives, it has some time
+// to drive them, and Once waits until then.
+func TestOnceTakesNewRuns(t *testing.T) {
+	for _, lives := range []bool{false, true} {
+		dir := t.TempDir()
+		maker, _ := openTestStore(t, dir)
+		run, err := maker.RunRoutine(context.Background(), "nightly")
+		if err == nil && !lives {
+			err = maker.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := openTestStore(t, dir)
+		d := New(Options{Store: s})
+		d.young = time.Hour
+		if lives {
+			d.young = 500 * time.Millisecond
+		}
+		if err := d.Once(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.Get(context.Background(), run)
+		if err != nil || info.Status != event.Succeeded {
+			t.Errorf("the maker lives %v: the run is %s, %v", lives, info.Status, err)
+		}
+		if age := time.Since(info.Created.Go()); lives && age < d.young {
+			t.Errorf("the run of a process that lives was driven after %v", age)
+		}
+		if err = s.Close(); lives {
+			err = errors.Join(err, maker.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 var (
 	latency = flag.Int("serve.latency", 0, "publish so many events one after the other, and print how long each took to start its run and to end it")
 	flood   = flag.Int("serve.flood", 0, "publish so many events over the API at once, and print how long it took; each starts one run")
