@@ -19,17 +19,18 @@ type attempts struct {
 	ctx      context.Context
 	stopAll  context.CancelCauseFunc
 	cancel   map[uint64]context.CancelCauseFunc // by ticket
-	answers  chan event.AttemptFinished
+	answers  chan *event.AttemptFinished
 	closed   chan struct{} // nobody listens to answers any more
 	running  sync.WaitGroup
 }
 
-// maxAnswers is how many answers wait while a batch is being synced; more wait in their goroutines.
+// maxAnswers is how many answers wait while a batch is being synced; more wait in their goroutines. Each drive has room for so many
+// pointers.
 const maxAnswers = 1024
 
 func newAttempts(x executor.Executor, now func() event.Time) *attempts {
 	a := &attempts{executor: x, now: now, cancel: map[uint64]context.CancelCauseFunc{},
-		answers: make(chan event.AttemptFinished, maxAnswers), closed: make(chan struct{})}
+		answers: make(chan *event.AttemptFinished, maxAnswers), closed: make(chan struct{})}
 	a.ctx, a.stopAll = context.WithCancelCause(context.Background())
 	return a
 }
@@ -50,7 +51,7 @@ func (a *attempts) startAttempt(r event.Attempt) {
 		defer a.running.Done()
 		answer := a.executeAttempt(ctx, r)
 		select {
-		case a.answers <- answer:
+		case a.answers <- &answer:
 		case <-a.closed:
 		}
 	}()

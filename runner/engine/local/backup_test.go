@@ -94,9 +94,14 @@ func TestRestoreWaitsForDrivers(t *testing.T) {
 	}
 	c.Process.Kill()
 	c.Wait()
+	if err := Restore(context.Background(), s.dir, from, Parts{Runs: true}); !errors.Is(err, engine.ErrOwned) {
+		t.Errorf("while the process lives that made the run, a restore of runs gives %v", err)
+	}
+	e.Close()
 	if err := Restore(context.Background(), s.dir, from, Parts{Runs: true}); err != nil {
 		t.Fatal(err)
 	}
+	e = s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
 	if end, err := e.Drive(context.Background(), run, nil); err != nil || end.Status != event.Succeeded {
 		t.Errorf("the run ends %+v, %v", end, err)
 	}

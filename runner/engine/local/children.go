@@ -105,6 +105,11 @@ func (d *drive) makeChild(ctx context.Context, k *childRun) (bool, error) {
 	if !errors.Is(err, engine.ErrNoRun) {
 		return err == nil, err
 	}
+	if s.Definition == nil {
+		if s.Definition, err = d.engine.definition(ctx, d.start.Header); err != nil {
+			return false, err
+		}
+	}
 	select {
 	case <-k.unwanted:
 		return false, nil

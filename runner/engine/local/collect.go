@@ -52,9 +52,9 @@ func (d *drive) takeAnswers() error {
 	return nil
 }
 
-func (d *drive) takeAnswer(f event.AttemptFinished) {
+func (d *drive) takeAnswer(f *event.AttemptFinished) {
 	d.live.forgetAttempt(f.Ticket)
-	d.queue = append(d.queue, event.Event{AttemptFinished: &f})
+	d.queue = append(d.queue, event.Event{AttemptFinished: f})
 }
 
 // lookAround reads the inbox, and sees whether the store still works and the run is still ours.

@@ -28,7 +28,8 @@ type drive struct {
 	live   *attempts
 	admit  *admitting
 	store  storing
-	// start is how the run began: its children begin alike.
+	// start is how the run began: its children begin alike. Its definition is nil until a child is made, where the run was replayed: drives of
+	// runs that call none need it no more.
 	start    engine.Start
 	children children
 	timers   timers
@@ -119,7 +120,7 @@ func (d *drive) replayJournal(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", h.Run, err)
 	}
-	d.start = engine.Start{Header: h, Definition: definition}
+	d.start = engine.Start{Header: h}
 	d.fold = engine.NewFold(h, m)
 	err = d.engine.eachBatch(ctx, d.run, 0, func(b journal.Batch) error {
 		events, err := d.replayBatch(b)

@@ -95,7 +95,7 @@ func (s *storing) answerQueue() {
 		s.engine.pokeAll(posts)
 		for _, f := range append(answers, more...) {
 			select {
-			case s.live.answers <- f:
+			case s.live.answers <- &f:
 			case <-s.live.closed:
 				return
 			}

@@ -31,8 +31,14 @@ const (
 	leftEvery = time.Second
 	// youngFor is how long a run that was never driven is left to the process that made it.
 	youngFor = 10 * time.Second
+	// takenAtOnce is how many runs that nobody drives the daemon takes over in each dueEvery, those that are due first. Taking a run over costs
+	// some milliseconds of CPU, and runs that are woken meanwhile, and requests, should not wait for a thousand of them.
+	takenAtOnce = 16
 	// tryAgain is how long a run is left alone that could not be driven.
 	tryAgain = time.Minute
+	// DefaultMaxDriven is how many runs the daemon drives at once: those with something in flight. More wait until one of them has ended, and
+	// runs that are woken wait, too. A driven run takes some 50 KiB of memory.
+	DefaultMaxDriven = 4000
 	// DefaultGrace is how long running work has to end when the daemon stops, before it is stopped as by Ctrl-C.
 	DefaultGrace = 10 * time.Second
 )
@@ -46,7 +52,7 @@ type Options struct {
 	Grace time.Duration
 	// Release is noted in runs that the daemon makes.
 	Release string
-	// MaxDriven is the limit of runs that are driven at once; 0 means that of a supervisor.
+	// MaxDriven is the limit of runs that are driven at once; 0 means DefaultMaxDriven.
 	MaxDriven int
 }
 
@@ -58,10 +64,11 @@ type Daemon struct {
 
 	mu      sync.Mutex
 	refused map[string]time.Time // when a run could not be driven last
-	// routines is when to look for routines next. The loop of Run or Once alone uses it.
+	// routines is when to look for routines next, and left are runs that are to be taken over. The loop of Run or Once alone uses them.
 	routines time.Time
 	loops    *runner.LoopKeeper
 	unkept   map[string]string // by loop: why it could not be started last
+	left     []string
 
 	young  time.Duration // see youngFor
 	begun  time.Time
@@ -74,6 +81,9 @@ type Daemon struct {
 func New(o Options) *Daemon {
 	if o.Say == nil {
 		o.Say = func(string) {}
+	}
+	if o.MaxDriven == 0 {
+		o.MaxDriven = DefaultMaxDriven
 	}
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
@@ -185,6 +195,7 @@ func (d *Daemon) adoptLeft(ctx context.Context) (waits time.Duration, err error)
 		return 0, err
 	}
 	left, err := d.store.Left(ctx)
+	d.left = nil
 	now := time.Now()
 	for i := range left {
 		info := &left[i]
@@ -196,7 +207,7 @@ func (d *Daemon) adoptLeft(ctx context.Context) (waits time.Duration, err error)
 		last, refused := d.refused[info.Run]
 		d.mu.Unlock()
 		if !refused || now.Sub(last) > tryAgain {
-			d.runs.Add(info.Run)
+			d.left = append(d.left, info.Run)
 		}
 	}
 	return waits, err
@@ -222,8 +233,11 @@ func (d *Daemon) keepLoops(ctx context.Context) error {
 	return err
 }
 
-// startDue starts the runs that events are to start, and takes over those that were handed to the daemon.
+// startDue starts the runs that events are to start, and takes over those that were handed to the daemon, and some of those that are left.
 func (d *Daemon) startDue(ctx context.Context) (more bool, err error) {
+	n := min(len(d.left), takenAtOnce)
+	d.runs.Add(d.left[:n]...)
+	d.left = d.left[n:]
 	started, more, err := d.store.StartDue(ctx, "", nil)
 	if err == nil {
 		var timed []runner.Triggered
@@ -316,7 +330,7 @@ func (d *Daemon) onceWork(ctx context.Context, over chan error) error {
 		if err != nil {
 			return unlessDone(ctx, err)
 		}
-		if !more && idle && waits == 0 {
+		if !more && idle && waits == 0 && len(d.left) == 0 {
 			due, next, err := d.store.Wakeable(ctx, 1)
 			if err != nil {
 				return unlessDone(ctx, err)

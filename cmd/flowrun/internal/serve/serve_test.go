@@ -170,7 +170,7 @@ func serving(t *testing.T, s *standalone.Store, o ServerOptions) (d *Daemon, at 
 
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("waited too long until " + what)
 		}
