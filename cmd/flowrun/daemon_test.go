@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/standalone"
+)
+
+var daemonKills = flag.Int("serve.kills", 2, "how many daemons TestDaemonUnderKills kills for each of the things that it does")
+
+const killedDaemonProgram = `
+workflow "note" {
+  input "id" { type = string }
+  step "count" {
+    kv { incr = "notes/${run.id}" }
+  }
+  step "say" { value = step.count.output }
+}
+
+on "order.placed" {
+  workflow = workflow.note
+  with     = { id = "event ${event.id}" }
+}
+
+routine "tick" {
+  workflow = workflow.note
+  with     = { id = "moment" }
+  every    = "1s"
+  missed   = "all"
+}
+
+agent "sam" {
+  type    = "exec"
+  command = ["true"]
+}
+
+loop "crew" {
+  agents = [agent.sam]
+  source "dispatch" {}
+  handle {
+    workflow = workflow.note
+    with     = { id = "item ${item.id}" }
+  }
+}
+`
+
+// TestDaemonUnderKills kills daemons, with SIGKILL, at the points between which something becomes true ([engine.Point]): around the delivery of
+// an event, around a moment of a routine, and around the claim of an item of a loop. Each event and each moment starts one run, each item is done
+// by one run, and each of the runs counts once.
+//
+// A long one: go test ./cmd/flowrun -run TestDaemonUnderKills -serve.kills=50 -v
+func TestDaemonUnderKills(t *testing.T) {
+	binary, dir := mortalBinary(t), t.TempDir()
+	s, err := standalone.Open(filepath.Join(dir, ".flowrun"), standalone.Options{AnyRoom: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	path := filepath.Join(dir, "flow.hcl")
+	if err := os.WriteFile(path, []byte(killedDaemonProgram), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, list := dsl.Load(os.DirFS(dir), "flow.hcl", dsl.Options{})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	definition := p.IR.Canonical()
+	begin := func(workflow string) engine.Start {
+		return engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow},
+			Definition: definition, First: event.RunStarted{Workflow: workflow, Dir: dir}}
+	}
+	start := begin("note")
+	if _, err := s.Register(t.Context(), path, &start); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(r event.StoreRequest) any {
+		t.Helper()
+		v, err := s.Ask(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	note := filepath.Join(dir, "note")
+	daemon := func(at int) (killed bool) {
+		t.Helper()
+		c := exec.Command(binary, "serve", "--once", "--listen", "off", "--store", filepath.Join(dir, ".flowrun"))
+		c.Env = append(os.Environ(), fmt.Sprintf("%s=KILL %d", mortalAt, at), mortalNote+"="+note)
+		out, err := c.CombinedOutput()
+		if err != nil && !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("the daemon ends with %v: %s", err, out)
+		}
+		return err != nil
+	}
+	r := rand.New(rand.NewPCG(20, 11))
+	kills, events, items := map[string]int{}, 0, 0
+	for n := range 3 * *daemonKills {
+		what := "moment" // one is due a second later at the latest
+		switch n % 3 {
+		case 0:
+			what = "event"
+			ask(event.StoreRequest{Emit: &event.EmitRequest{Name: "order.placed", Data: map[string]any{"id": fmt.Sprint(events)}}})
+			events++
+		case 1:
+			what = "item"
+			ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "do it"}}})
+			items++
+			loop := begin("crew")
+			loop.First.Loop = &event.LoopStart{UntilIdle: true}
+			if _, err := s.Start(t.Context(), loop, nil); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			for next, _ := s.NextRoutine(t.Context(), ""); time.Until(next) > 0; next, _ = s.NextRoutine(t.Context(), "") {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		if daemon(1 + r.IntN(60)) {
+			kills[what]++
+		}
+	}
+	if _, err := s.Ask(t.Context(), event.StoreRequest{Routine: &event.RoutineRequest{Operation: event.RoutinePause, Name: "tick"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.New(serve.Options{Store: s}).Once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+
+	var have []string
+	all, err := s.List(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		if all[i].Status != event.Succeeded {
+			t.Errorf("run %s of %s is %s", all[i].Run, all[i].Workflow, all[i].Status)
+		}
+		if all[i].Workflow != "note" {
+			continue
+		}
+		first, err := s.Started(t.Context(), all[i].Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, _ := first.Inputs["id"].(string)
+		if first.Cause != nil && first.Cause.Kind == event.CauseRoutine {
+			id += " " + first.Cause.ScheduledAt.String()
+		}
+		have = append(have, id)
+		if n := ask(event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVGet, Namespace: "default", Key: "notes/" + all[i].Run}}); n != 1.0 {
+			t.Errorf("the run for the %s has counted to %v", id, n)
+		}
+	}
+	slices.Sort(have)
+	if once := slices.Compact(slices.Clone(have)); len(once) != len(have) {
+		t.Errorf("something was done twice: %q", have)
+	}
+	count := func(what string) (n int) {
+		for _, id := range have {
+			if strings.HasPrefix(id, what+" ") {
+				n++
+			}
+		}
+		return n
+	}
+	routines, err := s.Routines(t.Context())
+	if err != nil || len(routines) != 1 || routines[0].Missed != 0 {
+		t.Fatalf("the routines are %+v, %v", routines, err)
+	}
+	if count("event") != events || count("item") != items || count("moment") != routines[0].Started || routines[0].Started == 0 {
+		t.Errorf("%d events, %d items and %d moments have %d, %d and %d runs", events, items, routines[0].Started, count("event"), count("item"), count("moment"))
+	}
+	t.Logf("%v kills; %d events, %d items, %d moments, each once", kills, events, items, routines[0].Started)
+	if len(kills) == 0 {
+		t.Error("no daemon was killed: this proves nothing")
+	}
+}
