@@ -10,12 +10,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/memory/entry"
+	memories "github.com/flowrun/flowrun/memory/store"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -67,7 +70,7 @@ loop "crew" {
 // A long one: go test ./cmd/flowrun -run TestDaemonUnderKills -serve.kills=50 -v
 func TestDaemonUnderKills(t *testing.T) {
 	binary, dir := mortalBinary(t), t.TempDir()
-	s, err := standalone.Open(filepath.Join(dir, ".flowrun"), standalone.Options{AnyRoom: true})
+	s, err := standalone.Open(filepath.Join(dir, ".flowrun"), standalone.Options{AnyRoom: true, DeathLimit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +103,7 @@ func TestDaemonUnderKills(t *testing.T) {
 	note := filepath.Join(dir, "note")
 	daemon := func(at int) (killed bool) {
 		t.Helper()
-		c := exec.Command(binary, "serve", "--once", "--listen", "off", "--store", filepath.Join(dir, ".flowrun"))
+		c := exec.Command(binary, "serve", "--once", "--listen", "off", "--death-limit", "1000", "--store", filepath.Join(dir, ".flowrun"))
 		c.Env = append(os.Environ(), fmt.Sprintf("%s=KILL %d", mortalAt, at), mortalNote+"="+note)
 		out, err := c.CombinedOutput()
 		if err != nil && !strings.Contains(err.Error(), "killed") {
@@ -121,6 +124,13 @@ func TestDaemonUnderKills(t *testing.T) {
 			what = "item"
 			ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "do it"}}})
 			items++
+			all, err := s.List(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(all, func(i engine.Info) bool { return i.Workflow == "crew" && !i.Status.Terminal() }) {
+				break // a loop runs once at a time
+			}
 			loop := begin("crew")
 			loop.First.Loop = &event.LoopStart{UntilIdle: true}
 			if _, err := s.Start(t.Context(), loop, nil); err != nil {
@@ -189,5 +199,115 @@ func TestDaemonUnderKills(t *testing.T) {
 	t.Logf("%v kills; %d events, %d items, %d moments, each once", kills, events, items, routines[0].Started)
 	if len(kills) == 0 {
 		t.Error("no daemon was killed: this proves nothing")
+	}
+}
+
+// TestBackupBesideDaemon makes backups while a daemon drives runs, somebody publishes events, and somebody writes to the memory. Each backup is
+// a store as it was at one moment: the daemon of a backup finishes its runs, and no event has a second one.
+func TestBackupBesideDaemon(t *testing.T) {
+	binary, dir := mortalBinary(t), t.TempDir()
+	store := filepath.Join(dir, ".flowrun")
+	if err := os.WriteFile(filepath.Join(dir, "flow.hcl"), []byte(killedDaemonProgram), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flowrun := func(args ...string) *exec.Cmd {
+		c := exec.Command(binary, args...)
+		c.Dir, c.Env = dir, append(os.Environ(), "FLOWRUN_STORE="+store)
+		return c
+	}
+	daemon := flowrun("serve", "flow.hcl", "--listen", "off")
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		daemon.Process.Kill()
+		daemon.Wait()
+	}()
+	var s *standalone.Store
+	for s == nil {
+		time.Sleep(10 * time.Millisecond)
+		s, _ = standalone.Open(store, standalone.Options{AnyRoom: true})
+	}
+	defer s.Close()
+	for registered := false; !registered; time.Sleep(10 * time.Millisecond) {
+		list, err := s.Registered(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		registered = len(list) == 1
+	}
+	memory, err := memories.Open(store, memories.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	defer writers.Wait()
+	defer stop()
+	written := make(chan struct{}, 1000)
+	writers.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			if _, err := s.Ask(ctx, event.StoreRequest{Emit: &event.EmitRequest{Name: "order.placed", Data: map[string]any{"id": fmt.Sprint(i)}}}); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			record := entry.Record{At: time.Now(), Op: entry.Put, Entry: &entry.Entry{ID: fmt.Sprint("e", i), Text: fmt.Sprint("text ", i), CreatedAt: time.Now()}}
+			if _, err := memory.Append(ctx, record); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			select {
+			case written <- struct{}{}:
+			default:
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	for n := range 2 {
+		for range 10 {
+			<-written
+		}
+		to := filepath.Join(dir, fmt.Sprint("copy", n))
+		if out, err := flowrun("backup", "--to", to).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		copied, err := standalone.Open(to, standalone.Options{AnyRoom: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := serve.New(serve.Options{Store: copied}).Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := copied.Ask(t.Context(), event.StoreRequest{Events: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := copied.List(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		for i := range all {
+			first, err := copied.Started(t.Context(), all[i].Run)
+			if err != nil || all[i].Status != event.Succeeded {
+				t.Errorf("run %s is %s, %v", all[i].Run, all[i].Status, err)
+			} else if first.Cause != nil && first.Cause.Kind == event.CauseEvent {
+				runs++
+			}
+		}
+		if events := len(kept.([]any)); runs != events || events < 10*(n+1) {
+			t.Errorf("backup %d has %d events and %d runs of them", n, events, runs)
+		}
+		if err := copied.Close(); err != nil {
+			t.Fatal(err)
+		}
+		remembered, err := memories.Open(to, memories.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := 0
+		remembered.View(func(x *entry.State) { entries = x.Len() })
+		if err := remembered.Close(); err != nil || entries < 10*(n+1)-1 {
+			t.Errorf("backup %d has %d entries of the memory, %v", n, entries, err)
+		}
 	}
 }
