@@ -98,9 +98,6 @@ func TestLoad(t *testing.T) {
 	for range *load / 2 {
 		order = start("order")
 	}
-	for i := range loops {
-		start(fmt.Sprintf("l%d", i))
-	}
 	began := time.Now()
 	if err := New(Options{Store: s}).Once(t.Context()); err != nil {
 		t.Fatal(err)
@@ -131,9 +128,7 @@ func TestLoad(t *testing.T) {
 	woken := time.Since(began)
 	until(t, "the attempts are in flight again", func() bool { return asked.Load() >= int64(*live) })
 	taken := time.Since(began)
-	if driven := d.runs.Driven(); driven != *live {
-		t.Errorf("%d runs are driven, want the %d with an attempt in flight", driven, *live)
-	}
+	until(t, "no more runs are driven than those with an attempt in flight", func() bool { return d.runs.Driven() == *live })
 	if n := driverChanges(t, s, first) - changes; n != 0 {
 		t.Errorf("the journal of a run that only waits got %d changes of driver", n)
 	}
