@@ -157,7 +157,7 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "criteria", Kind: Value, Want: value.Map(value.NumberType), Default: "none", Doc: "The lowest score of each criterion, such as { clarity = 0.7 }."},
 		severity,
 		Attr{Name: "task", Kind: Value, Want: value.StringType, Default: "a sentence that asks for scores and findings", Doc: "What the judge is asked. It reads result."})},
-	"benchmark": {Doc: "A figure of a program against the one that the store keeps. The program runs several times, and the median is compared: the gate passes if it is not above the baseline by more than max_regression. The first figure becomes the baseline; flowrun gate baseline shows it, and accepts another one. A program that fails does not pass.", Once: true, Attrs: attrs(
+	"benchmark": {Doc: "A figure of a program against the one that the store keeps. The program runs several times, and the median is compared: the gate passes if it is not above the baseline by more than max_regression. The first figure becomes the baseline; flowrun gate baseline shows it, and accepts another one. A program that fails does not pass. The timeout of the gate is that of all runs of the program together.", Once: true, Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Required: true, Doc: "The program that is measured, with its arguments; or a shell script in a string."},
 		Attr{Name: "samples", Kind: Value, Want: value.IntType, Min: 1, Max: MaxSamples, Default: "5", Doc: "How often it runs."},
 		Attr{Name: "metric", Kind: Text, Default: `"time"`, Doc: "The figure: time, in seconds; memory, the most that one process of the program uses, in bytes, where that is more than flowrun itself uses; or NAME, which the program prints as a line NAME=number. A lower figure is better."},

@@ -37,10 +37,13 @@ func New(next executor.Executor, ask Ask) *Executor { return &Executor{next, ask
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	var ans event.AttemptFinished
 	var samples []float64
-	began := event.Time(0)
-	for range a.Benchmark.Samples {
+	began, first := event.Time(0), time.Now()
+	for i := range a.Benchmark.Samples {
 		program := a
 		program.Kind, program.Benchmark = event.RunAttempt, nil
+		if a.Timeout > 0 && i > 0 { // 0 would be no limit: a program whose time is over has the shortest one
+			program.Timeout = max(a.Timeout-time.Since(first), 1)
+		}
 		peak := int64(0)
 		start := time.Now()
 		ans = x.next.Execute(executor.WithPeak(ctx, &peak), program)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -72,5 +73,30 @@ func TestNoFigureIsAFailure(t *testing.T) {
 	}
 	if ans, _ := attempt(t, "ops", nil); fmt.Sprint(ans.Error) == "<nil>" || ans.Outcome != event.Failed {
 		t.Errorf("without samples: %+v", ans)
+	}
+}
+
+// The time limit of the gate is that of all samples together.
+func TestTheTimeLimitIsOfAllSamples(t *testing.T) {
+	left := []time.Duration{}
+	next := executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		left = append(left, a.Timeout)
+		for began := time.Now(); time.Since(began) == 0; { // until the clock moves
+		}
+		return event.AttemptFinished{Outcome: event.OK}
+	})
+	x := New(next, func(context.Context, event.StoreRequest) (value.Value, error) { return nil, nil })
+	measure := func(limit time.Duration) event.AttemptFinished {
+		left = nil
+		return x.Execute(context.Background(), event.Attempt{Timeout: limit, Benchmark: &event.Benchmark{Samples: 3, Metric: ir.MetricTime, Baseline: "b"}})
+	}
+	if ans := measure(time.Hour); ans.Outcome != event.OK || len(left) != 3 || left[0] != time.Hour || left[1] >= left[0] || left[2] >= left[1] || left[2] <= 0 {
+		t.Errorf("%v, %+v", left, ans)
+	}
+	if measure(0); len(left) != 3 || left[0]+left[1]+left[2] != 0 {
+		t.Errorf("without a limit: %v", left)
+	}
+	if measure(1); len(left) != 3 || left[2] != 1 {
+		t.Errorf("when the time is over: %v", left)
 	}
 }
