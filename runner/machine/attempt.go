@@ -296,6 +296,7 @@ func (m *Machine) mayRepeatSilent(a *attempt) bool {
 		x.silent = 0
 		return false
 	}
+	x.begun = d.attempts
 	d.attempts--
 	return true
 }
@@ -597,6 +598,9 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.failAttempt(a.ref, lostError("its driver died"))
 		default:
 			m.settleMember(a.ref)
+			if a.gate == work && a.request.Admission != nil {
+				m.coldState(a.ref).begun = a.request.Attempt
+			}
 			m.repeatAttempt(a)
 		}
 	}

@@ -463,11 +463,12 @@ func (m *Machine) retryMoments(err *event.Error) (until, ask event.Time) {
 }
 
 // leaveBroken takes a node away from an open breaker: to the next agent of its list, or to the end if
-// the file tolerates its failure. It reports false if the node has to wait.
+// the file tolerates its failure. It reports false if the node has to wait. It has to where an attempt was lost that may have
+// begun: the same work is repeated then, by the same agent.
 func (m *Machine) leaveBroken(a *attempt, f *event.AttemptFinished) bool {
 	n := m.node(a.ref)
 	tolerated := n.Degrade != nil || n.OnError == ir.OnErrorContinue
-	if !m.hasFallback(a.ref) && !tolerated {
+	if !m.hasFallback(a.ref) && !tolerated || m.coldState(a.ref).begun == a.request.Attempt {
 		return false
 	}
 	m.returnSlots(a.ref, work)

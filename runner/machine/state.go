@@ -96,6 +96,7 @@ type coldState struct {
 	passed     []*ir.Agent      // members that refused the task in this turn
 	busy       bool             // one of them was busy, and not behind an open breaker
 	settled    bool             // the chosen member may have begun
+	begun      int              // the attempt that a driver or an agent was lost with, so that it may have begun
 	turns      int              // turns in a row in which all members refused
 	before     int              // attempts of earlier agents
 	rejected   *event.Error     // the error of this attempt after gates rejected it

@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// randomBudget bounds one thing or several.
-func randomBudget(r *rand.Rand) *ir.Budget {
+// randomBudget bounds one thing or several. If there are people, it may ask them for more.
+func randomBudget(r *rand.Rand, people bool) *ir.Budget {
 	b := &ir.Budget{}
 	which := 1 + r.IntN(7)
 	for i, p := range []struct {
@@ -25,8 +25,11 @@ func randomBudget(r *rand.Rand) *ir.Budget {
 			*p.to = ir.Lit(p.most, value.NumberType)
 		}
 	}
-	if r.IntN(5) == 0 {
+	switch how := r.IntN(5); {
+	case how == 0:
 		b.OnExceed = ir.OnExceedWarn
+	case how == 1 && people:
+		b.OnExceed = ir.OnExceedAsk
 	}
 	return b
 }
@@ -53,13 +56,18 @@ func newSpending(w *ir.Workflow) *spending {
 		points: map[string]bool{}, asks: map[uint64]string{}}
 }
 
-// around lists the paths of the budgets around a node, with their bounds.
+// around lists the paths of the budgets around a node, with the bounds that stop without asking anybody.
 func (s *spending) around(path string) map[string][]event.Bounds {
+	return s.aroundIf(path, func(b *ir.Budget) bool { return b.OnExceed == "" || b.OnExceed == ir.OnExceedStop })
+}
+
+// aroundIf lists the paths of the budgets around a node, with those bounds that count.
+func (s *spending) aroundIf(path string, counts func(*ir.Budget) bool) map[string][]event.Bounds {
 	out := map[string][]event.Bounds{}
 	put := func(at string, b *ir.Budget) {
 		if b != nil {
 			most := event.Bounds{Tokens: number(b.Tokens), CostUSD: number(b.CostUSD), Attempts: int64(number(b.Attempts))}
-			if b.OnExceed == ir.OnExceedWarn {
+			if !counts(b) {
 				most = event.Bounds{}
 			}
 			out[at] = append(out[at], most)
@@ -224,7 +232,7 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		}
 		s.refused++
 		why := false
-		for at, list := range s.around(t.Node) { // any order: one is enough
+		for at, list := range s.aroundIf(t.Node, func(b *ir.Budget) bool { return b.OnExceed != ir.OnExceedWarn }) { // any order: one is enough
 			why = why || slices.ContainsFunc(list, func(most event.Bounds) bool { return reached(s.used[at], most, -1e-6) })
 		}
 		if !why {

@@ -71,6 +71,9 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 			clear(s.sent)
 		}
 		if f := ev.AttemptFinished; f != nil {
+			if f.Outcome == event.Refused && f.Error.Reason == event.ReasonBreaker && !replayed {
+				c.broken++
+			}
 			delete(s.live, f.Ticket)
 			if f.Outcome == event.OK {
 				c.acked[attemptID(run, f.Node, f.Gate, f.Compensate, f.Attempt)] = true
@@ -93,7 +96,8 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 		case cmd.StartChild != nil:
 			c.calls(run, s, cmd.StartChild, replayed)
 		case cmd.CancelChild != nil:
-			if k := c.runs[cmd.CancelChild.Run]; k.end == nil {
+			// A run that starts later in the batch, behind a change of driver, is cancelled there again.
+			if k := c.runs[cmd.CancelChild.Run]; k != nil && k.end == nil {
 				k.unwanted = true
 			}
 		case cmd.End != nil:

@@ -16,7 +16,7 @@ import (
 
 // season lays over a random program what nodes do about failures, and what a run does at its end. What depends on time
 // or on crashes is added only where the program is timed anyway.
-func season(r *rand.Rand, p *ir.Program, timed bool) {
+func season(r *rand.Rand, p *ir.Program, timed, people bool) {
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
 	p.Agents = append(p.Agents, ir.Agent{Name: "spare", Type: ir.AgentNull, Capabilities: []string{"echo"}})
 	for i := range p.Gates {
@@ -25,11 +25,11 @@ func season(r *rand.Rand, p *ir.Program, timed bool) {
 		}
 	}
 	for i := range p.Workflows {
-		seasonWorkflow(r, &p.Workflows[i], timed)
+		seasonWorkflow(r, &p.Workflows[i], timed, people)
 	}
 }
 
-func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
+func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed, people bool) {
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
 	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
 	program := func(args ...any) ir.Run { return ir.Run{Argv: lit(args)} }
@@ -41,7 +41,7 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 			n.Action = &ir.End{Status: []ir.EndStatus{"", ir.EndFailed, ir.EndCancelled}[r.IntN(3)]}
 		}
 		if timed && maybe(8) {
-			n.Budget = randomBudget(r)
+			n.Budget = randomBudget(r, people)
 		}
 		if n.Kind != ir.Step || !n.Action.Kind().Retried() {
 			return
@@ -63,7 +63,7 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 		}
 	})
 	if timed && maybe(4) {
-		w.Budget = randomBudget(r)
+		w.Budget = randomBudget(r, people)
 	}
 	if maybe(3) {
 		return
@@ -115,7 +115,8 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		}
 	}
 	for _, t := range r.Transitions {
-		if t.WaitsFor != nil && t.Attempt == 0 { // refused: nothing has begun
+		broken := t.To == event.FailedS && t.Result != nil && t.Result.Error != nil && t.Result.Error.Reason == event.ReasonBreaker
+		if (t.WaitsFor != nil || broken) && t.Attempt == 0 { // refused: nothing has begun
 			delete(j.first, t.Node)
 		}
 	}

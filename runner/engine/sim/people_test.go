@@ -106,15 +106,22 @@ func (c *simulation) asks(run string, s *seen, q *event.Ask) {
 	if !c.untimed {
 		by = append(by, "eve")
 	}
+	asks := event.DecideRequest{Run: run, Node: q.Node}
+	if q.Node == "" {
+		asks.Node = "."
+	}
 	for _, name := range by {
 		d := d
 		if d.By = name; name == "eve" {
-			if d.Word = event.WordReject; q.Kind == event.AskTask {
-				d.Word = event.WordFail
-			}
+			d.Word = map[event.AskKind]event.Word{event.AskApproval: event.WordReject, event.AskTask: event.WordFail, event.AskEscalation: event.WordAbort,
+				event.AskBudget: event.WordStop}[q.Kind]
+		} else if name == "ann" && q.Kind == event.AskEscalation && q.Number%3 == 0 {
+			d.Word = event.WordAck
 		}
+		asks := asks
+		asks.Decision = d
 		c.engine.Schedule(sim.Moment{At: q.Since.Add(time.Duration(r.Int64N(int64(2 * time.Minute)))), Do: func() error {
-			out, err := c.engine.Ask(context.Background(), event.StoreRequest{Decide: &event.DecideRequest{Run: run, Node: q.Node, Decision: d}})
+			out, err := c.engine.Ask(context.Background(), event.StoreRequest{Decide: &asks})
 			if err != nil {
 				return err
 			}
@@ -127,6 +134,7 @@ func (c *simulation) asks(run string, s *seen, q *event.Ask) {
 					c.t.Errorf("seed %d: %s of run %q was decided %d times", c.seed, q.Node, s.name, settled)
 				}
 				c.settled++
+				c.kinds[q.Kind]++
 			case v.Outcome == shared.Late:
 				c.late++
 			}
@@ -143,6 +151,18 @@ func (c *simulation) decision(run, node string, attempt int, kind event.AskKind,
 	dice := (h.Sum64() >> 20) % 10
 	d.Comment = "so be it"
 	switch {
+	case kind == event.AskBudget && dice < 6:
+		d.Word = event.WordContinue
+	case kind == event.AskBudget:
+		d.Word = event.WordStop
+	case kind == event.AskEscalation && dice < 4:
+		d.Word = event.WordRetry
+	case kind == event.AskEscalation && dice < 6:
+		d.Word = event.WordSkip
+	case kind == event.AskEscalation && dice < 8:
+		d.Word, d.Output = event.WordOverride, "by hand"
+	case kind == event.AskEscalation:
+		d.Word = event.WordAbort
 	case kind == event.AskTask && dice < 7:
 		d.Word, d.Output = event.WordDone, "out of "+node
 	case kind == event.AskTask:

@@ -43,7 +43,7 @@ func randomProgram(r, more, people *rand.Rand, size int, timed bool) string {
 		w.helps = 2
 	}
 	w.line(0, "locals { enough = %d }", joined)
-	w.quotas()
+	w.quotas(timed)
 	w.agents()
 	w.line(0, `gate "quick" { check = "result.attempts < %d" }`, 1+r.IntN(4))
 	w.line(0, `gate "probe" {`)
@@ -78,7 +78,9 @@ func randomProgram(r, more, people *rand.Rand, size int, timed bool) string {
 
 // quotas writes those that workflows hold, from the outside in, and then those that attempts take. What a step comes to does not
 // depend on when it starts.
-func (w *writer) quotas() {
+// quotas writes those that agents, steps and what lasts take. What an open breaker refuses can fail, so there is one in timed programs
+// alone.
+func (w *writer) quotas(timed bool) {
 	for _, name := range []string{"top", "k1", "k2", "k3", "few"} {
 		w.line(0, "quota %q { capacity = %d }", name, 1+w.r.IntN(3))
 	}
@@ -92,6 +94,15 @@ func (w *writer) quotas() {
 	w.line(2, "requests = %d", requests)
 	w.line(2, `per      = "%ds"`, per)
 	w.line(1, "}")
+	if timed && per%3 > 0 {
+		w.line(1, "circuit_breaker {")
+		w.line(2, "failures = %d", requests)
+		w.line(2, `reset    = "%ds"`, 3*per)
+		if per%3 == 1 {
+			w.line(2, `when     = "error.kind != 'blocking'"`)
+		}
+		w.line(1, "}")
+	}
 	w.line(0, "}")
 }
 
@@ -237,6 +248,14 @@ func (w *writer) escalations(timed bool) {
 		}
 		for l := range levels {
 			w.line(1, `level "l%d" {`, l)
+			if timed && w.people != nil && w.people.IntN(3) == 0 {
+				w.line(2, `await = "decision"`)
+				if w.people.IntN(2) == 0 {
+					w.line(2, `after = "%ds"`, 1+w.people.IntN(200))
+				}
+				w.line(1, "}")
+				continue
+			}
 			switch w.more.IntN(5) {
 			case 0, 1:
 				w.line(2, "workflow = workflow.heal")

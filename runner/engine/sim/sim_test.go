@@ -65,6 +65,7 @@ func TestSimulation(t *testing.T) {
 		n = min(n, 100)
 	}
 	var all sim.Struck
+	kinds, broken := map[event.AskKind]int{}, 0
 	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
 	for seed := *from; seed < *from+uint64(n); seed++ {
@@ -75,6 +76,10 @@ func TestSimulation(t *testing.T) {
 		all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
 		runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
 		pooled, kills, settled, late = pooled+c.pooled, kills+c.crowd.kills, settled+c.settled, late+c.late
+		for kind, n := range c.kinds { // any order: a sum
+			kinds[kind] += n
+		}
+		broken += c.broken
 		if barred += c.barred; c.repeated {
 			repeated++
 		}
@@ -90,7 +95,15 @@ func TestSimulation(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs; %d attempts of pools; %d drivers died alone", runs, parked, turns, circles, pooled, kills)
-	t.Logf("people settled %d asks, and %d decisions came too late", settled, late)
+	t.Logf("people settled %d asks, %v, and %d decisions came too late; breakers refused %d attempts", settled, kinds, late, broken)
+	for _, kind := range event.AskKinds {
+		if n >= 200 && kinds[kind] == 0 {
+			t.Errorf("no ask of the kind %s was settled", kind)
+		}
+	}
+	if n >= 200 && broken == 0 {
+		t.Error("no breaker has refused an attempt")
+	}
 	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d runs repeated, %d nodes blocked by a stop, %.0f seeds a minute", n, all, calls, more, cancelled, repeated, barred, float64(n)/time.Since(start).Minutes())
 	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || kills < n/20 || settled < n/10 || late < n/10 || barred == 0 && n >= 200 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
@@ -195,12 +208,14 @@ type simulation struct {
 	asked         map[string]bool
 	askedAt       map[string]int
 	settled, late int
+	kinds         map[event.AskKind]int // how many asks of each kind were settled
+	broken        int                   // refusals of breakers
 }
 
 func newCase(t *testing.T, seed uint64) *simulation {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
-	c := &simulation{seed: seed, untimed: seed%3 != 0, runs: map[string]*seen{}, keys: map[string]work{}, acked: map[string]bool{}, crowd: alone(), t: t}
+	c := &simulation{seed: seed, untimed: seed%3 != 0, runs: map[string]*seen{}, keys: map[string]work{}, acked: map[string]bool{}, crowd: alone(), kinds: map[event.AskKind]int{}, t: t}
 	draw := func() (*dsl.Program, diag.List) {
 		var people *rand.Rand
 		if hasPeople(seed) {
@@ -217,7 +232,7 @@ func newCase(t *testing.T, seed uint64) *simulation {
 		t.Fatalf("seed %d: the random program is refused: %v\n%s", seed, diags, c.source)
 	}
 	c.program = p.IR
-	season(r, c.program, !c.untimed)
+	season(r, c.program, !c.untimed, hasPeople(seed))
 	adapt(t, rand.New(rand.NewPCG(seed, 16)), c.program)
 	return c
 }
