@@ -20,7 +20,7 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-var shortRuns = flag.Int("short.runs", 400, "how many runs TestShortRunsLeaveNothing has")
+var shortRuns = flag.Int("short.runs", 300, "how many runs TestShortRunsLeaveNothing has")
 
 // TestShortRunsLeaveNothing lets one process drive many short runs, as a daemon does for months: what it has in memory, and how many
 // goroutines there are, does not grow with the runs that have ended. The whole:
