@@ -74,6 +74,7 @@ type hall struct {
 	paid    []event.Time
 	failed  int             // items in a row
 	closed  bool            // too many have failed
+	away    event.Time      // real time until which nobody drives it
 	halt    event.Time      // real time since when nothing may begin; 0: it may
 	stopped map[string]bool // agents after a fatal failure
 	pauses  map[string]pause
@@ -520,6 +521,7 @@ func (m *workplace) plan() {
 			m.log("the driver of %s dies for %s", h.name, away)
 			m.host.Kill(h.run, away)
 			at := m.real().Add(away)
+			h.away = at
 			m.host.Schedule(sim.Moment{At: at, Do: func() error { m.upset++; return nil }})
 		})
 	}
@@ -647,7 +649,7 @@ func (m *workplace) eligible() (list []string) {
 			}
 		}
 		for _, h := range m.loops {
-			if h.ended || h.halt != 0 || h.perHour > 0 || h.cost > 0 || h.spec.Sources[0].Kind != ir.SourceDispatch {
+			if h.ended || h.halt != 0 || m.real() < h.away || h.perHour > 0 || h.cost > 0 || h.spec.Sources[0].Kind != ir.SourceDispatch {
 				continue
 			}
 			for _, name := range h.spec.Agents {

@@ -22,6 +22,7 @@ const (
 	DeadNotification = "notification" // a message that could not be sent
 	DeadItem         = "item"         // an item that failed, or was lost with its driver, too often
 	DeadEvent        = "event"        // an event that could not start a run
+	DeadRoutine      = "routine"      // moments of a routine that could not start their runs
 )
 
 // Spaces of dead letters: the entries by number, the number of the entry about something, and how many there were and are.
@@ -58,6 +59,9 @@ type DeadLetter struct {
 	Name    string `json:"name,omitempty"`
 	Event   *Event `json:"event,omitempty"`
 	Due     string `json:"due,omitempty"`
+	// Routine and Moments are those of a routine that could not start runs, the oldest first and at most MaxMissed.
+	Routine string       `json:"routine,omitempty"`
+	Moments []event.Time `json:"moments,omitempty"`
 }
 
 // Redrive says who tried a dead letter again.
@@ -275,6 +279,8 @@ func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (a Answer, err e
 			d.Redrives = d.Redrives[1:]
 		}
 		err = saveRow(rows, deadSpace, seqKey(d.Seq), d)
+	case r.Redeliver && d.Kind == DeadRoutine:
+		err = redeliverMoments(rows, d)
 	case r.Redeliver:
 		err = redeliver(rows, d)
 	case r.FailedAgain != "":
@@ -325,7 +331,7 @@ func (d *DeadLetter) object() map[string]any {
 		redrives = append(redrives, map[string]any{"by": r.By, "at": r.At.String()})
 	}
 	o := map[string]any{"id": d.ID(), "kind": d.Kind, "workflow": d.Workflow, "run": d.Run, "node": nil, "channel": nil, "message": nil, "item": nil,
-		"program": nil, "event": nil,
+		"program": nil, "event": nil, "routine": nil,
 		"error": map[string]any{"kind": d.ErrorKind, "reason": d.Reason, "message": d.Error}, "times": float64(d.Times),
 		"at": d.At.String(), "last": d.Last.String(), "redrives": redrives}
 	if d.Node != "" {
@@ -336,6 +342,13 @@ func (d *DeadLetter) object() map[string]any {
 	}
 	if e := d.Event; e != nil {
 		o["program"], o["event"] = d.Program, e.external(d.Name).Data
+	}
+	if d.Kind == DeadRoutine {
+		moments := []any{}
+		for _, m := range d.Moments {
+			moments = append(moments, m.String())
+		}
+		o["program"], o["routine"] = d.Program, map[string]any{"name": d.Routine, "moments": moments}
 	}
 	if m := d.Message; m != nil {
 		o["channel"] = d.Channel

@@ -43,6 +43,8 @@ type Routine struct {
 	Wakes   event.Time `json:"wakes,omitempty"` // when something of the routine is due next; 0: never
 	// Waiting are the moments whose runs have not been made, the oldest first.
 	Waiting []event.Time `json:"waiting,omitempty"`
+	// Again are the moments of a dead letter that somebody has redriven. They start runs however late they are.
+	Again   []event.Time `json:"again,omitempty"`
 	Paused  event.Time   `json:"paused,omitempty"` // since when; 0: it is not paused
 	Started uint64       `json:"started,omitempty"`
 	Missed  uint64       `json:"missed,omitempty"` // moments that started no run
@@ -181,7 +183,7 @@ func (p *plan) choose(now event.Time) (due []event.Time) {
 	p.Missed += uint64(len(missed) - keep)
 	due = append(missed[len(missed)-keep:], due...)
 	p.Waiting = append(slices.Clone(due), waits...)
-	return due
+	return append(slices.Clone(p.Again), due...)
 }
 
 // save writes the row.
@@ -201,6 +203,9 @@ func (p *plan) wakes() (at event.Time) {
 	}
 	for _, m := range p.Waiting {
 		earliest(p.start(m))
+	}
+	if len(p.Again) > 0 {
+		earliest(p.Again[0])
 	}
 	if p.Next != 0 {
 		earliest(p.start(p.Next))
@@ -332,21 +337,79 @@ func noteOccurred(rows Rows, o *event.Occurred, now event.Time) error {
 	if err := loadRow(rows, routineSpace, o.Routine, &r); err != nil {
 		return err
 	}
-	at := slices.Index(r.Waiting, o.ScheduledAt)
-	if at < 0 { // somebody else was faster, or the routine has changed
+	at, again := slices.Index(r.Waiting, o.ScheduledAt), slices.Index(r.Again, o.ScheduledAt)
+	if at < 0 && again < 0 { // somebody else was faster, or the routine has changed
 		return nil
 	}
 	p, err := r.plan()
 	if err != nil {
 		return err
 	}
-	r.Waiting = slices.Delete(r.Waiting, at, at+1)
-	r.Last = &Occurrence{ScheduledAt: o.ScheduledAt, At: now, Run: o.Run, Why: o.Why}
-	if o.Run != "" {
-		r.Started++
-	} else {
-		r.Missed++
+	if at >= 0 {
+		r.Waiting = slices.Delete(r.Waiting, at, at+1)
 	}
+	if again >= 0 {
+		r.Again = slices.Delete(r.Again, again, again+1)
+	}
+	r.Last = &Occurrence{ScheduledAt: o.ScheduledAt, At: now, Run: o.Run, Why: o.Why}
+	switch {
+	case o.Run == "" && again < 0:
+		r.Missed++
+	case o.Run != "":
+		if r.Started++; again >= 0 { // it has been counted as missed
+			r.Missed--
+		}
+	}
+	if err := noteDeadMoment(rows, p, o, now); err != nil {
+		return err
+	}
+	return p.save(rows)
+}
+
+func aboutRoutine(name string) string { return "routine " + name }
+
+// noteDeadMoment makes a moment that could not start its run a dead letter, one for each routine, and takes one out that has. The letter is
+// closed with its last moment.
+func noteDeadMoment(rows Rows, p *plan, o *event.Occurred, now event.Time) error {
+	var d DeadLetter
+	var seq uint64
+	err := loadRow(rows, deadAboutSpace, aboutRoutine(p.Name), &seq)
+	if err == nil && seq != 0 {
+		err = loadRow(rows, deadSpace, seqKey(seq), &d)
+	}
+	if err != nil || o.Run != "" && d.Seq == 0 {
+		return err
+	}
+	d.Moments = slices.DeleteFunc(d.Moments, func(m event.Time) bool { return m == o.ScheduledAt })
+	switch {
+	case o.Run != "" && len(d.Moments) == 0:
+		return closeLetter(rows, &d)
+	case o.Run != "":
+		return saveRow(rows, deadSpace, seqKey(d.Seq), &d)
+	}
+	moments := append(d.Moments, o.ScheduledAt)
+	slices.Sort(moments)
+	return bury(rows, &DeadLetter{Kind: DeadRoutine, Workflow: p.is.Workflow, Program: p.Program, Routine: p.Name, Moments: moments[max(0, len(moments)-MaxMissed):],
+		ErrorKind: string(event.Blocking), Error: o.Why, About: aboutRoutine(p.Name)}, now)
+}
+
+// redeliverMoments makes the moments of a dead letter due again.
+func redeliverMoments(rows Rows, d *DeadLetter) error {
+	var r Routine
+	if err := loadRow(rows, routineSpace, d.Routine, &r); err != nil {
+		return err
+	}
+	if r.Name == "" || r.Program != d.Program {
+		return refuse("%s is about a routine that was removed: %s of %s", d.ID(), d.Routine, d.Program)
+	}
+	p, err := r.plan()
+	if err != nil {
+		return err
+	}
+	if p.stopped() {
+		return refuse("%s is about routine %s, which is paused", d.ID(), d.Routine)
+	}
+	p.Again = slices.Clone(d.Moments)
 	return p.save(rows)
 }
 

@@ -282,3 +282,64 @@ func BenchmarkNextOf500Routines(b *testing.B) {
 		}
 	}
 }
+
+// TestMomentsThatCannotStart makes moments a dead letter. Those that are redriven are due however late they are, and the last one that starts its run
+// closes the letter.
+func TestMomentsThatCannotStart(t *testing.T) {
+	rows := new(Map)
+	register1(t, rows, at(t, "2026-01-05T08:30:00Z"), ir.Routine{Name: "r", Cron: "@hourly", Workflow: "w", Missed: ir.MissedNone})
+	note := func(now event.Time, run, why string) {
+		t.Helper()
+		due := dueMoments(t, rows, now)
+		for i := range due {
+			due[i].Run, due[i].Why = run, why
+		}
+		askRoutines(t, rows, event.RoutineRequest{Operation: event.RoutineStarted, Done: due}, now)
+	}
+	letter := func() *DeadLetter {
+		t.Helper()
+		var d DeadLetter
+		if err := loadRow(rows, deadSpace, seqKey(1), &d); err != nil {
+			t.Fatal(err)
+		}
+		return &d
+	}
+	redeliver := func() error {
+		_, err := Apply(rows, &event.StoreRequest{Dead: &event.DeadRequest{ID: "dl-1", Redeliver: true}}, Waiter{}, 1)
+		return err
+	}
+	note(at(t, "2026-01-05T09:00:00Z"), "", "no number")
+	note(at(t, "2026-01-05T10:00:00Z"), "", "no word")
+	if d := letter(); d.Kind != DeadRoutine || d.Routine != "r" || d.Times != 2 || len(d.Moments) != 2 || d.Error != "no word" {
+		t.Fatalf("the letter is %+v", d)
+	}
+	note(at(t, "2026-01-05T11:00:00Z"), "run", "")
+	if d := letter(); len(d.Moments) != 2 {
+		t.Errorf("another moment closes the letter: %+v", d)
+	}
+	if err := redeliver(); err != nil {
+		t.Fatal(err)
+	}
+	now := at(t, "2026-01-05T11:30:00Z")
+	due := dueMoments(t, rows, now)
+	if got := words(due); got != "r 05T09:00, r 05T10:00" {
+		t.Fatalf("due are %q", got)
+	}
+	due[0].Run, due[0].Why, due[1].Run = "", "no word again", "run 2"
+	askRoutines(t, rows, event.RoutineRequest{Operation: event.RoutineStarted, Done: due}, now)
+	if d, r := letter(), row(t, rows, "r"); len(d.Moments) != 1 || d.Error != "no word again" || d.Times != 3 || r.Started != 2 || r.Missed != 1 || len(r.Again) != 0 {
+		t.Fatalf("the letter is %+v, and the routine %+v", d, r)
+	}
+	askRoutines(t, rows, event.RoutineRequest{Operation: event.RoutinePause, Name: "r"}, now)
+	if err := redeliver(); err == nil {
+		t.Error("a routine that is paused is redriven")
+	}
+	askRoutines(t, rows, event.RoutineRequest{Operation: event.RoutineResume, Name: "r"}, now)
+	if err := redeliver(); err != nil {
+		t.Fatal(err)
+	}
+	note(now.Add(1), "run 3", "")
+	if d, r := letter(), row(t, rows, "r"); d.Seq != 0 || r.Missed != 0 || r.Started != 3 {
+		t.Errorf("the letter is %+v, and the routine %+v", d, r)
+	}
+}

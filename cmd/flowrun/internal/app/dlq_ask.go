@@ -31,6 +31,10 @@ type deadLetter struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	} `json:"event"`
+	Routine *struct {
+		Name    string   `json:"name"`
+		Moments []string `json:"moments"`
+	} `json:"routine"`
 	Error struct {
 		Kind    string `json:"kind"`
 		Reason  string `json:"reason"`
@@ -58,6 +62,9 @@ func (d *deadLetter) words() string {
 	about := d.Workflow + ", run " + d.Run
 	if d.Event != nil {
 		about = fmt.Sprintf("%s (%s) → %s", d.Event.Name, d.Event.ID, d.Workflow)
+	}
+	if d.Routine != nil {
+		about = fmt.Sprintf("%s → %s", d.Routine.Name, d.Workflow)
 	}
 	if d.Node != "" {
 		about += ", " + d.Node

@@ -22,7 +22,7 @@ func (a *app) newDlqRedriveCommand() *cobra.Command {
 		Use: "redrive ID…", Short: "Retry failed runs, send messages again, and give items another chance", Args: between(1, 1000, "ID…"),
 		Long: `redrive tries dead letters again, one after the other. A failed run is repeated as flowrun retry does it; the new run takes its place in
 the entry, and closes the entry if it succeeds. A message is sent again over its channel, with the same key. An item can be
-taken again by loops, and the entry is closed when the item is. An event starts its run as the program is registered now. The entry notes who redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
+taken again by loops, and the entry is closed when the item is. An event, and each moment of a routine, starts its run as the program is registered now. The entry notes who redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.IDs, a.asJSON = words, r.JSON
 			if err := r.Drive.Check(); err != nil {
@@ -79,7 +79,7 @@ func (a *app) redriveDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) err
 		a.out.Printf("%s: loops can take %s again\n", d.ID, ui.Clean(d.Item.ID))
 		return nil
 	}
-	if d.Kind == shared.DeadEvent {
+	if d.Kind == shared.DeadEvent || d.Kind == shared.DeadRoutine {
 		return a.redeliverDlqRedrive(s, d)
 	}
 	info, err := s.Get(context.Background(), d.Run)
@@ -95,12 +95,15 @@ func (a *app) redriveDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) err
 	return a.resendDlqRedrive(s, d, r)
 }
 
-// redeliverDlqRedrive makes an event due again, and drives the run that it starts.
+// redeliverDlqRedrive makes an event or the moments of a routine due again, and drives the runs that they start.
 func (a *app) redeliverDlqRedrive(s *store, d *deadLetter) error {
 	if _, err := s.Ask(context.Background(), event.StoreRequest{Dead: &event.DeadRequest{ID: d.ID, Redeliver: true}}); err != nil {
 		return err
 	}
-	if err := a.follow(s, d.Program, nil).finish(nil, true); err != nil {
+	f := a.follow(s, d.Program, nil)
+	started, _, err := s.StartRoutines(context.Background(), d.Program, nil)
+	f.take(started)
+	if err := f.finish(err, true); err != nil {
 		return err
 	}
 	if _, err := s.Ask(context.Background(), event.StoreRequest{Dead: &event.DeadRequest{ID: d.ID}}); err == nil {

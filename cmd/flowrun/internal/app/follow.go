@@ -148,15 +148,7 @@ func (f *follower) look(ctx context.Context) {
 			f.fail(err)
 			return
 		}
-		f.mu.Lock()
-		for _, r := range started {
-			f.open[r.Run] = r
-		}
-		f.mu.Unlock()
-		for _, r := range started {
-			f.app.err.Printf("run %s of %s: started by %s\n", r.Run, ui.Clean(r.Workflow), ui.Clean(r.By()))
-			f.runs.Add(r.Run)
-		}
+		f.take(started)
 		if last && len(started) == 0 && !more {
 			close(f.left)
 			return
@@ -164,6 +156,19 @@ func (f *follower) look(ctx context.Context) {
 		if !more && !process.Pause(ctx, dueEvery) {
 			return
 		}
+	}
+}
+
+// take drives runs that were started.
+func (f *follower) take(started []runner.Triggered) {
+	f.mu.Lock()
+	for _, r := range started {
+		f.open[r.Run] = r
+	}
+	f.mu.Unlock()
+	for _, r := range started {
+		f.app.err.Printf("run %s of %s: started by %s\n", r.Run, ui.Clean(r.Workflow), ui.Clean(r.By()))
+		f.runs.Add(r.Run)
 	}
 }
 
