@@ -87,6 +87,14 @@ type Registered struct {
 		Name  string `json:"name"`
 		Since string `json:"since"`
 	} `json:"loops"`
+	Routines []struct {
+		Name     string `json:"name"`
+		Workflow string `json:"workflow"`
+		Next     string `json:"next"` // "": none
+		Paused   bool   `json:"paused"`
+		Started  int    `json:"started"`
+		Missed   int    `json:"missed"` // at least
+	} `json:"routines"`
 }
 
 // Subscription is one of a registered program. Waiting counts the events that are still to start a run; Started, Skipped and Dead what

@@ -54,7 +54,8 @@ type workplace struct {
 	kinds   map[string]int    // what happened, for the test of the test
 	bad     string
 	tickets map[string]bool
-	asks    map[string]bool // runs that may ask somebody
+	asks    map[string]bool        // runs that may ask somebody
+	drawn   map[string]*event.Item // what was drawn, and is closed if somebody else has ended it
 }
 
 // hall is one of the loops.
@@ -244,6 +245,17 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 	if agent == "" {
 		m.kinds["improvement"]++
 	}
+	if it, known := m.drawn[item]; known {
+		for _, need := range it.Needs {
+			if other, is := m.drawn[need]; !is || m.done[need] == 0 && !other.Closed {
+				m.fail("loop %s began item %s, which needs %s", h.name, item, need)
+			}
+		}
+		a := m.p.Agents[slices.IndexFunc(m.p.Agents, func(a ir.Agent) bool { return a.Name == agent })]
+		if it.Assignee != "" && it.Assignee != agent || slices.ContainsFunc(it.Capabilities, func(c string) bool { return !slices.Contains(a.Capabilities, c) }) {
+			m.fail("loop %s gave item %s to %s, who is not to do it", h.name, item, agent)
+		}
+	}
 	switch n := len(h.begun) - h.perHour; {
 	case h.perHour > 0 && n >= 0 && now.Sub(h.begun[n]) < time.Hour:
 		m.fail("loop %s began %d items within an hour", h.name, h.perHour+1)
@@ -370,7 +382,7 @@ workflow "tidy" {
 		fmt.Fprintf(&b, "agent \"%s\" {\n  type = \"exec\"\n  command = [\"x\"]\n  concurrency = %d\n  capabilities = %s\n}\n", name, 1+r.IntN(2), pick(r, `["go"]`, `["go", "gpu"]`, `["docs"]`))
 	}
 	fmt.Fprintf(&b, "pool \"team\" { members = [%s] }\n", strings.Join(names, ", "))
-	m := &workplace{seed: seed, r: r, live: map[string]string{}, who: map[string]string{}, seen: map[string]uint64{}, lists: map[string][]*far{}, done: map[string]int{}, kinds: map[string]int{}, tickets: map[string]bool{}, asks: map[string]bool{}}
+	m := &workplace{seed: seed, r: r, live: map[string]string{}, who: map[string]string{}, seen: map[string]uint64{}, lists: map[string][]*far{}, done: map[string]int{}, kinds: map[string]int{}, tickets: map[string]bool{}, asks: map[string]bool{}, drawn: map[string]*event.Item{}}
 	for _, l := range []string{"one", "two"} {
 		h := &hall{name: l, lease: pick(r, 3*time.Minute, 10*time.Minute, time.Hour), idle: pick(r, 30*time.Second, 5*time.Minute, 20*time.Minute)}
 		m.loops = append(m.loops, h)
@@ -475,6 +487,8 @@ func (m *workplace) item(id string, last int) event.Item {
 	if r.IntN(12) == 0 {
 		it.Assignee = "a1"
 	}
+	kept := it
+	m.drawn[id] = &kept
 	return it
 }
 
@@ -495,6 +509,7 @@ func (m *workplace) plan() {
 		if r.IntN(10) == 0 {
 			at(when+time.Duration(r.Int64N(int64(day))), func() {
 				m.log("cancel %s", it.ID)
+				m.drawn[it.ID].Closed = true
 				m.ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchCancel, Queue: event.QueueDispatch, ID: it.ID}})
 			})
 		}
@@ -506,14 +521,14 @@ func (m *workplace) plan() {
 			at(some(), func() { m.lists[s.name] = append(m.lists[s.name], it) })
 			switch r.IntN(8) {
 			case 0: // somebody else does it
-				at(some(), func() { it.closed = true })
+				at(some(), func() { it.closed, m.drawn[it.ID].Closed = true, true })
 			case 1: // somebody changes it
 				at(some(), func() { it.Title, it.Priority, it.Labels = "other", 5, nil })
 			}
 		}
 	}
 	for range r.IntN(6) {
-		h, away := m.loops[r.IntN(2)], time.Duration(r.Int64N(int64(pick(r, time.Minute, time.Hour))))
+		h, away := m.loops[r.IntN(2)], time.Duration(r.Int64N(int64(pick(r, time.Minute, time.Hour, 6*time.Hour))))
 		at(some(), func() {
 			m.deaths++
 			m.upset++

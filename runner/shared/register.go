@@ -505,7 +505,7 @@ func redeliver(rows Rows, d *DeadLetter) error {
 	return saveRow(rows, subscriptionSpace, s.key(), &s)
 }
 
-// listPrograms lists the registered programs: objects of path, definition (its hash), at, release, and the lists on and loops.
+// listPrograms lists the registered programs: objects of path, definition (its hash), at, release, and the lists on, routines and loops.
 func listPrograms(rows Rows) (value.Value, error) {
 	all, err := programs(rows)
 	if err != nil {
@@ -529,7 +529,25 @@ func listPrograms(rows Rows) (value.Value, error) {
 				on = append(on, subs[k].object())
 			}
 		}
-		list = append(list, map[string]any{"path": p.Path, "definition": p.Hash, "at": p.At.String(), "release": p.Release, "on": on, "loops": append([]any{}, loops[p.Path]...)})
+		routines := []any{}
+		if err := eachRoutine(rows, func(r *Routine) error {
+			if r.Program != p.Path {
+				return nil
+			}
+			s, err := r.plan()
+			if err != nil {
+				return err
+			}
+			o := map[string]any{"name": r.Name, "workflow": s.is.Workflow, "next": nil, "paused": s.stopped(), "started": float64(r.Started), "missed": float64(r.Missed)}
+			if r.Wakes != 0 {
+				o["next"] = r.Wakes.String()
+			}
+			routines = append(routines, o)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		list = append(list, map[string]any{"routines": routines, "path": p.Path, "definition": p.Hash, "at": p.At.String(), "release": p.Release, "on": on, "loops": append([]any{}, loops[p.Path]...)})
 	}
 	return list, err
 }

@@ -31,6 +31,8 @@ type Graph struct {
 	Driven      *bool        `json:"driven,omitempty"` // whether a process drives it now
 	// Bounds say what bounds the whole run: its budget, the quotas that it holds, and its rules of adapt.
 	Bounds []string `json:"bounds,omitempty"`
+	// Starts say what starts the workflow by itself. The caller of [Of] sets them, from the function Starts.
+	Starts []string `json:"starts,omitempty"`
 	Nodes  []Node   `json:"nodes"` // in file order, groups before what lies in them
 	Edges  []Edge   `json:"edges"` // by To, then by From, in the order of Nodes
 

@@ -54,6 +54,9 @@ func (g *Graph) heading() string {
 	if len(g.Bounds) > 0 {
 		name += ": " + cut(strings.Join(g.Bounds, ", "), 2*maxChars)
 	}
+	if len(g.Starts) > 0 {
+		name += "; started by " + cut(strings.Join(g.Starts, ", "), 2*maxChars)
+	}
 	return name
 }
 

@@ -104,6 +104,7 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 // drawGraph makes the graph of a workflow, with the bounds of the agents, quotas and pools that its nodes use.
 func drawGraph(p *plan.Graph) *graph.Graph {
 	g := graph.Of(p.Workflow)
+	g.Starts = graph.Starts(p.Program, p.Workflow.Name)
 	for _, r := range outline.SharedBy(p) {
 		if len(r.Bounds) == 0 {
 			continue

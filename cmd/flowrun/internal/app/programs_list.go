@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -18,7 +19,7 @@ func (a *app) newProgramsListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List the registered programs", Args: between(0, 0, ""),
 		Long: `list prints each registered program, and below it what starts its runs: for each block on how many events wait for somebody who starts
-their runs, how many have started one, for how many its condition did not hold, and how many are dead letters. It names the loops that the daemon keeps running.`,
+their runs, how many have started one, for how many its condition did not hold, and how many are dead letters, and of each routine when it starts the next run. It names the loops that the daemon keeps running.`,
 		RunE: func(*cobra.Command, []string) error { return a.runProgramsList(&r) },
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
@@ -47,6 +48,13 @@ func (a *app) runProgramsList(r *args.ProgramsList) error {
 		a.out.Printf("%s  since %s, definition %.12s\n", ui.Clean(p.Path), p.At, p.Definition)
 		for k := range p.On {
 			a.out.Printf("  %s\n", describeProgramsList(&p.On[k]))
+		}
+		for _, r := range p.Routines {
+			next := cmp.Or(r.Next, "none")
+			if r.Paused {
+				next = "paused"
+			}
+			a.out.Printf("  routine %s → %s  next %s, %d started, %d missed\n", ui.Clean(r.Name), ui.Clean(r.Workflow), next, r.Started, r.Missed)
 		}
 		for _, l := range p.Loops {
 			a.out.Printf("  loop %s  since %s\n", ui.Clean(l.Name), l.Since)

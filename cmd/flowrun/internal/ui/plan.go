@@ -16,6 +16,8 @@ type Planned struct {
 	Worst    *outline.Worst     `json:"worst_case"`
 	// Routines start the workflow by the clock.
 	Routines []PlannedRoutine `json:"routines,omitempty"`
+	// Starts say what else starts it by itself: events and loops.
+	Starts []string `json:"starts,omitempty"`
 }
 
 // PlannedRoutine is a routine with its next moments, in RFC 3339. A routine that its program has paused has none.
@@ -78,6 +80,12 @@ func Plan(t *Term, p *Planned) {
 			next = "next at " + strings.Join(r.Next, ", ")
 		}
 		t.Printf("Routine %s, %s: %s\n", Clean(r.Name), Clean(r.Schedule), next)
+	}
+	for i, s := range p.Starts {
+		if i == 0 {
+			t.Printf("\n")
+		}
+		t.Printf("Started by %s\n", Clean(s))
 	}
 }
 
