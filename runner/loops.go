@@ -127,9 +127,11 @@ func (s *Service) StartLoop(ctx context.Context, start engine.Start, held map[st
 			if start.First.Loop != nil {
 				first = *start.First.Loop
 			}
-			if first.Carry, err = s.loopCarry(ctx, name, number-1); err != nil {
+			left, err := s.loopLeft(ctx, name, number-1)
+			if err != nil {
 				return info, false, err
 			}
+			first.Number, first.Carry = number, left.Next.Carry
 			start.Header.Run, start.First.Loop = event.LoopRun(name, number), &first
 			if held != nil {
 				_, err = s.Start(ctx, start, held)
@@ -147,20 +149,27 @@ func (s *Service) StartLoop(ctx context.Context, start engine.Start, held map[st
 	}
 }
 
-// loopCarry is what a run of a loop has left for the next one; nil: nothing.
-func (s *Service) loopCarry(ctx context.Context, name string, number uint64) (value.Value, error) {
+// loopLeft is what a run of a loop has left for the next one.
+func (s *Service) loopLeft(ctx context.Context, name string, number uint64) (left event.LoopLeft, err error) {
 	info, err := s.loopRun(ctx, name, number)
 	if err != nil || info == nil {
-		return nil, err
-	}
-	if !info.Summary.Cut {
-		return info.Summary.Outputs["parked"], nil
+		return left, err
 	}
 	p, err := s.History(ctx, info.Run)
-	if err != nil || p.End() == nil {
-		return nil, err
+	if err != nil || p.End() == nil || p.End().Loop == nil {
+		return left, err
 	}
-	return p.End().Outputs["parked"], nil
+	return *p.End().Loop, nil
+}
+
+// LoopGoesOn reports whether the newest run of a loop has ended only to let the next one begin.
+func (s *Service) LoopGoesOn(ctx context.Context, name string) (bool, error) {
+	var number uint64
+	if err := s.ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopSession, Loop: name}}, &number); err != nil {
+		return false, err
+	}
+	left, err := s.loopLeft(ctx, name, number)
+	return left.GoesOn, err
 }
 
 // LoopStarted is a run of a registered loop that is to be driven.

@@ -24,10 +24,8 @@ func (m *Machine) woken(x *event.External) {
 		m.refresh()
 		m.look()
 	case w.Kind == event.WakeBegin:
-		begin := event.LoopStart{Once: w.Begin.Once, UntilIdle: w.Begin.UntilIdle}
-		if m.run.Loop != nil {
-			begin.Carry = m.run.Loop.Carry
-		}
+		begin := *m.run.Loop
+		begin.Once, begin.UntilIdle = w.Begin.Once, w.Begin.UntilIdle
 		run := *m.run // the event keeps its own
 		run.Loop = &begin
 		m.run, m.rounds = &run, 0
@@ -54,7 +52,9 @@ func (m *Machine) hear(c event.LoopControl) {
 			c.Paused[agent] = until.Add(m.behind)
 		}
 	}
-	m.revive(&c)
+	if m.heard { // the first answer says nothing new
+		m.revive(&c)
+	}
 	m.control = c
 }
 
@@ -133,6 +133,9 @@ func (m *Machine) cancelled() *event.End {
 
 // settle looks, behind each event, whether the loop is at its end, and else when it wakes by itself.
 func (m *Machine) settle() {
+	if m.handOver() {
+		return
+	}
 	if m.draining == "" && m.round == none && m.heard && m.rounds > 0 {
 		switch {
 		case m.run.Loop.Once:
@@ -233,9 +236,13 @@ func (m *Machine) end(e *event.End) {
 	m.over = true
 	e.Outputs = map[string]value.Value{"taken": float64(m.counts.Taken), "closed": float64(m.counts.Closed), "failed": float64(m.counts.Failed),
 		"released": float64(m.counts.Released), "dead": float64(m.counts.Dead)}
-	if left := m.leave(); left != nil {
-		e.Outputs["parked"] = left
+	if n := m.parked(); n > 0 {
+		e.Outputs["parked"] = float64(n)
 	}
+	if e.Loop == nil {
+		e.Loop = &event.LoopLeft{}
+	}
+	e.Loop.Next = m.nextStart(e.Loop.GoesOn)
 	if m.usage != (event.Usage{}) {
 		u := m.usage
 		e.Usage = &u
@@ -275,8 +282,8 @@ type limits struct {
 }
 
 type spending struct {
-	at   event.Time
-	cost float64
+	At   event.Time `json:"at,string"`
+	Cost float64    `json:"cost"`
 }
 
 const day = 24 * time.Hour
@@ -312,8 +319,8 @@ func (l *limits) until(now event.Time) (at event.Time) {
 	if l.costADay > 0 {
 		sum := 0.0
 		for i := len(l.spent) - 1; i >= 0; i-- {
-			if sum += l.spent[i].cost; sum >= l.costADay {
-				at = max(at, l.spent[i].at.Add(day))
+			if sum += l.spent[i].Cost; sum >= l.costADay {
+				at = max(at, l.spent[i].At.Add(day))
 				break
 			}
 		}
@@ -358,7 +365,7 @@ func (l *limits) spend(now event.Time, cost float64) {
 	if l.costADay == 0 || cost == 0 {
 		return
 	}
-	for len(l.spent) > 0 && now.Sub(l.spent[0].at) >= day {
+	for len(l.spent) > 0 && now.Sub(l.spent[0].At) >= day {
 		l.spent = l.spent[1:]
 	}
 	l.spent = append(l.spent, spending{now, cost})

@@ -59,7 +59,7 @@ func (m *Machine) look() {
 		m.again = true
 		return
 	}
-	if !m.heard || m.draining != "" || !m.someFree() {
+	if !m.heard || m.draining != "" || m.isFull() || !m.someFree() {
 		return
 	}
 	m.round = 0

@@ -63,6 +63,7 @@ type Machine struct {
 	turns             int // improvements that were begun
 	improved          event.Time
 	warned            map[string]bool
+	events            int // of this run
 	usage             event.Usage
 	counts            counts
 	draining          string // why nothing is taken any more, in words
@@ -146,6 +147,11 @@ func (m *Machine) Step(ev event.Event) error {
 	}
 	if ev.RunStarted != nil {
 		m.run, m.composer = ev.RunStarted, compose.New(m.graph, m.eval, ev.RunStarted)
+		if m.run.Loop == nil { // the event keeps its own
+			run := *m.run
+			run.Loop = &event.LoopStart{}
+			m.run = &run
+		}
 	}
 	m.noted = append(m.noted, ev)
 	return nil
@@ -169,6 +175,7 @@ func (m *Machine) take(ev *event.Event) {
 		m.behind = 0
 	}
 	m.now = ev.At
+	m.events++
 	if m.over {
 		return // the journal records late events, which change nothing
 	}

@@ -32,6 +32,10 @@ type office struct {
 	lines []string // transitions of the loop
 	end   event.End
 	seq   uint64 // events of the loop's journal
+
+	follows bool        // run becomes the run that goes on
+	ends    []event.End // of the runs
+	counts  []uint64    // of the events of the runs that have ended
 }
 
 func newOffice(t *testing.T, source string) *office {
@@ -74,6 +78,12 @@ func (x *office) watch(run string, events []event.Event, r *event.Reaction, repl
 		return
 	}
 	x.seq += uint64(len(events))
+	if e := x.end.Loop; e != nil && x.follows {
+		x.ends, x.counts, x.end, x.seq = append(x.ends, x.end), append(x.counts, x.seq), event.End{}, 0
+		if e.GoesOn {
+			x.run = event.LoopRun(x.p.Loops[0].Name, e.Next.Number)
+		}
+	}
 	for _, tr := range r.Transitions {
 		x.lines = append(x.lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", tr.Node, tr.To, tr.Note, tr.Reason)))
 	}
@@ -112,6 +122,9 @@ func (x *office) start(how event.LoopStart) {
 	x.t.Helper()
 	definition := x.p.Canonical()
 	h := journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: x.p.Loops[0].Name}
+	if how.Number > 0 {
+		h.Run = event.LoopRun(h.Workflow, how.Number)
+	}
 	run, err := x.host.Start(context.Background(), engine.Start{Header: h, Definition: definition, First: event.RunStarted{Workflow: h.Workflow, Loop: &how}})
 	if err != nil {
 		x.t.Fatal(err)

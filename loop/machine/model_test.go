@@ -64,6 +64,7 @@ type hall struct {
 	spec    *ir.Loop
 	run     string // the newest
 	ended   bool
+	number  uint64 // of the next run; 0: there was none
 	carry   any
 	lease   time.Duration
 	idle    time.Duration
@@ -220,7 +221,12 @@ func (m *workplace) see(run string, events []event.Event, r *event.Reaction, _ b
 		}
 		if e := r.Commands[i].End; e != nil {
 			m.log("loop %s ends: %s", h.name, e.Status)
-			h.ended, h.carry = true, e.Outputs["parked"]
+			if h.number, h.carry = e.Loop.Next.Number, e.Loop.Next.Carry; e.Loop.GoesOn {
+				h.run = event.LoopRun(h.name, h.number)
+				m.kinds["goes on"]++
+			} else {
+				h.ended = true
+			}
 		}
 	}
 	for _, tr := range r.Transitions {
@@ -436,7 +442,8 @@ func (m *workplace) begin(h *hall) {
 	m.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopResume, Loop: h.name}})
 	definition := m.p.Canonical()
 	header := journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: h.name}
-	run, err := m.host.Start(context.Background(), engine.Start{Header: header, Definition: definition, First: event.RunStarted{Workflow: h.name, Loop: &event.LoopStart{Carry: h.carry}}})
+	header.Run = event.LoopRun(h.name, max(1, h.number))
+	run, err := m.host.Start(context.Background(), engine.Start{Header: header, Definition: definition, First: event.RunStarted{Workflow: h.name, Loop: &event.LoopStart{Number: max(1, h.number), Carry: h.carry}}})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -718,7 +725,7 @@ func (m *workplace) settled() {
 	dead := map[string]bool{}
 	for _, c := range m.claims() {
 		dead[c.Item] = c.State == event.ClaimDead
-		if c.State == event.ClaimHeld || c.State == event.ClaimParked {
+		if young := c.State == event.ClaimHeld && m.store.Now().Sub(c.Since) < time.Minute; !young && (c.State == event.ClaimHeld || c.State == event.ClaimParked) {
 			m.fail("the claim of %s is %s at the end of ten quiet days", c.Item, c.State)
 		}
 		if c.Lost > 0 && m.deaths == 0 && m.store.Struck().Crashes == 0 {

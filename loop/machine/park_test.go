@@ -102,10 +102,10 @@ func TestParkedItemIsAdopted(t *testing.T) {
 	x.dispatch(event.Item{ID: "a", Title: "a", Labels: []string{"ask"}})
 	x.start(event.LoopStart{UntilIdle: true})
 	end := x.drive()
-	if got := x.states(); got != "a:parked" || end.Outputs["parked"] == nil {
+	if got := x.states(); got != "a:parked" || end.Outputs["parked"] != 1.0 {
 		t.Fatal(got, end.Outputs)
 	}
-	x.start(event.LoopStart{Carry: end.Outputs["parked"]})
+	x.start(event.LoopStart{Carry: end.Loop.Next.Carry})
 	at := x.store.Now()
 	x.host.Schedule(sim.Moment{At: at.Add(time.Hour), Do: func() error { x.decide("a", event.WordApprove); return nil }})
 	x.host.Schedule(sim.Moment{At: at.Add(2 * time.Hour), Do: func() error {

@@ -93,3 +93,16 @@ func Wishes(commands []event.Command) map[string]Wish {
 	}
 	return wishes
 }
+
+// Successor is the start of the run of a loop that goes on where another one has ended, with the same program and surroundings; ok is false
+// if no run does so at once.
+func Successor(ended Start, end *event.End) (next Start, ok bool) {
+	if end.Loop == nil || !end.Loop.GoesOn {
+		return next, false
+	}
+	next = ended
+	loop := end.Loop.Next
+	next.Header.Run, next.Header.Created = event.LoopRun(ended.Header.Workflow, loop.Number), 0
+	next.First.Run, next.First.Loop = next.Header.Run, &loop
+	return next, true
+}

@@ -191,4 +191,12 @@ type End struct {
 	Limit bool `json:"limit,omitempty"`
 	// Usage is what the run used, with the runs that it called; nil: nothing.
 	Usage *Usage `json:"usage,omitempty"`
+	// Loop is what the run of a loop leaves to the next one; nil: it is not the run of a loop.
+	Loop *LoopLeft `json:"loop,omitempty"`
+}
+
+// LoopLeft is what the run of a loop leaves to the next one.
+type LoopLeft struct {
+	Next   LoopStart `json:"next"`              // how the next one begins, whenever it does
+	GoesOn bool      `json:"goes_on,omitempty"` // it begins at once: this one ends because its journal is long
 }

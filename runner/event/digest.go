@@ -128,6 +128,15 @@ func (f *facts) command(c *Command) {
 		f.values('o', c.End.Outputs)
 		f.truth('l', c.End.Limit)
 		f.failure(c.End.Error)
+		if l := c.End.Loop; l != nil {
+			*f = append(*f, 'L')
+			f.number('n', l.Next.Number)
+			f.truth('o', l.Next.Once)
+			f.truth('i', l.Next.UntilIdle)
+			f.value('c', l.Next.Carry)
+			f.truth('g', l.GoesOn)
+			f.end()
+		}
 	}
 	f.end()
 }

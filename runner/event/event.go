@@ -143,8 +143,9 @@ type RunStarted struct {
 
 // LoopStart is how a run of a loop begins. The zero value goes on until somebody stops it.
 type LoopStart struct {
-	Once      bool `json:"once,omitempty"`       // each free place takes one item at most, and the run ends when these are done
-	UntilIdle bool `json:"until_idle,omitempty"` // the run ends when there is nothing to do
+	Number    uint64 `json:"number,omitempty"`     // of the run among those of the loop in the store, from 1; 0: it is not one of them
+	Once      bool   `json:"once,omitempty"`       // each free place takes one item at most, and the run ends when these are done
+	UntilIdle bool   `json:"until_idle,omitempty"` // the run ends when there is nothing to do
 	// Carry is what the run before knew when it ended to let this one begin; nil: it begins anew.
 	Carry value.Value `json:"carry,omitempty"`
 }

@@ -401,6 +401,9 @@ func (d *driver) turn(ctx context.Context) error {
 	if err = cmp.Or(err, lost); err != nil {
 		return err
 	}
+	if err := d.startSuccessor(ctx); err != nil {
+		return err
+	}
 	if e.dies(e.opts.Faults.CrashAfterCommit) {
 		return ErrCrashed
 	}
@@ -430,6 +433,23 @@ func (d *driver) turn(ctx context.Context) error {
 		return ErrCrashed
 	}
 	return nil
+}
+
+// startSuccessor lets the next run of a loop begin, and be driven, when a run that goes on has ended.
+func (d *driver) startSuccessor(ctx context.Context) error {
+	end := d.fold.End()
+	if end == nil || d.s.ended {
+		return nil
+	}
+	next, ok := engine.Successor(d.s.start, end)
+	if !ok {
+		return nil
+	}
+	run, err := d.e.Start(ctx, next)
+	if err == nil {
+		d.e.Add(run)
+	}
+	return err
 }
 
 func (e *Engine) dies(p float64) bool {

@@ -80,16 +80,29 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 		if _, err := s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopBegin, Loop: l.Name, Once: o.Once, UntilIdle: o.UntilIdle}}); err != nil {
 			return err
 		}
-		return a.continueRun(ctx, s, left, &o.Given, &o.Drive, nil, o.JSON)
-	}
-	info, _, err := s.StartLoop(ctx, start, held)
-	if err != nil {
-		return err
+		if err := a.continueRun(ctx, s, left, &o.Given, &o.Drive, nil, o.JSON); err != nil {
+			return err
+		}
+		if goes, err := s.LoopGoesOn(ctx, l.Name); err != nil || !goes {
+			return err
+		}
 	}
 	pinned, err := s.Load(start.Header.Definition, start.Definition)
 	if err != nil {
 		return err
 	}
 	scene := a.sceneOf(s, func(step string) string { return where[step] })
-	return a.driveRun(s, info.Run, pinned, view.New(&ir.Workflow{Name: l.Name}), scene, &o.Drive, o.JSON)
+	for goes := true; goes; { // one run after the other, as long as each ends only to let the next one begin
+		info, _, err := s.StartLoop(ctx, start, held)
+		if err != nil {
+			return err
+		}
+		if err := a.driveRun(s, info.Run, pinned, view.New(&ir.Workflow{Name: l.Name}), scene, &o.Drive, o.JSON); err != nil {
+			return err
+		}
+		if goes, err = s.LoopGoesOn(ctx, l.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/runner"
@@ -69,6 +70,7 @@ type Daemon struct {
 	loops    *runner.LoopKeeper
 	unkept   map[string]string // by loop: why it could not be started last
 	left     []string
+	ended    atomic.Bool // a run has ended since the last look at the loops
 
 	young  time.Duration // see youngFor
 	begun  time.Time
@@ -132,7 +134,7 @@ func (d *Daemon) work(ctx context.Context, over chan error) error {
 			d.ready = true
 			d.mu.Unlock()
 		}
-		if now := time.Now(); !now.Before(loops) {
+		if now := time.Now(); !now.Before(loops) || d.ended.Swap(false) {
 			if err := d.keepLoops(ctx); err != nil {
 				return unlessDone(ctx, err)
 			}
@@ -276,6 +278,7 @@ func (d *Daemon) startRoutines(ctx context.Context) (started []runner.Triggered,
 func (d *Daemon) noteEnd(run string, end event.End, err error) {
 	switch {
 	case err == nil:
+		d.ended.Store(true) // it may be one of a loop, and another one is to follow
 		d.mu.Lock()
 		delete(d.refused, run)
 		d.mu.Unlock()
