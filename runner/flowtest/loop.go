@@ -31,7 +31,8 @@ type taken struct {
 	node, id, source, title, agent, workflow string
 	status, reason                           string
 	at, ended                                event.Time
-	moved                                    bool // the next run of the loop goes on with it
+	next                                     *taken // in the next run of the loop, which goes on with it; nil: none does
+	goesOn                                   bool   // the run before had it
 }
 
 // forItems begins the paths of nodes of the runs that do items.
@@ -86,9 +87,9 @@ func (rec *record) watchLoop(s *seen, r *event.Reaction) {
 			if c := l.claims[tr.Node]; c != nil {
 				row.source, row.agent, row.title = strings.TrimSuffix(c.Item, "/"+tr.Name), c.Agent, c.Title
 			} else if old := l.left(tr.Node); old != nil {
-				old.moved = true
 				copied := *old
-				row, copied.moved = &copied, false
+				row, copied.next, copied.goesOn = &copied, nil, true
+				old.next = row
 			}
 			l.taken = append(l.taken, row)
 			for _, p := range []Point{{s.workflow, SourcePoint, row.source}, {s.workflow, AgentPoint, row.agent}} {
@@ -140,8 +141,13 @@ func (l *loopRun) rows() (out []*taken) {
 		out = l.before.loop.rows()
 	}
 	for _, row := range l.taken {
-		if !row.moved {
+		if !row.goesOn {
 			out = append(out, row)
+		}
+	}
+	for i, row := range out {
+		if row.next != nil {
+			out[i] = row.next
 		}
 	}
 	return out
