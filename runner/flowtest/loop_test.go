@@ -202,3 +202,64 @@ func TestLoopCrashesEverywhere(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What a routine and an event start hands work over, and the loop does it: all of them run in one test, and a driver dies.
+func TestLoopBesideRoutinesAndEvents(t *testing.T) {
+	p, loaded := load(t, `
+agent "sam" {
+  type    = "exec"
+  command = ["coder"]
+}
+loop "l" {
+  agents = [agent.sam]
+  source "dispatch" {}
+  handle {
+    workflow = workflow.do
+    with     = { said = item.handoff != null ? item.handoff.summary : "nothing" }
+  }
+}
+routine "hourly" {
+  every    = "1h"
+  workflow = workflow.plan
+}
+on "urgent" { workflow = workflow.plan }
+workflow "plan" {
+  step "hand" {
+    handoff {
+      to      = "sam"
+      summary = run.cause.kind
+      next    = "Do it."
+    }
+  }
+}
+workflow "do" {
+  input "said" { type = string }
+  step "work" {
+    agent = agent.sam
+    task  = input.said
+  }
+  step "more" {
+    call       = workflow.more
+    depends_on = [step.work]
+  }
+}
+workflow "more" {
+  step "deep" { run = ["deep"] }
+}
+`, test(`
+  run_for = "3h30m"
+  emit "urgent" { after = "30m" }
+  crash { after = "1h30s" }
+  agent "sam" { replies = [{ output = "ok", takes = "1m" }] }
+  step "deep" { replies = [{ stdout = "" }] }
+  expect = [
+    "map(calls.sam, .task) == ['event', 'routine', 'routine', 'routine', 'routine']",
+    "routines.hourly.started == 3 && loop.closed == 4 && all(dispatches, .state == 'closed' && .handoff.next == 'Do it.')",
+    "count(runs, .cause.kind == 'routine' && .cause.scheduled_at != null) == 3 && count(runs, .cause.kind == 'event' && .cause.name == 'urgent') == 1 && count(runs, .cause.kind == 'loop') == 4",
+    "node['item:do[ds-1]/more/deep'].status == 'succeeded' && node['on:plan[3]/hand'].status == 'succeeded'",
+  ]
+`))
+	if r := flowtest.Run(context.Background(), p, &loaded.Tests[0]); !r.Passed() {
+		t.Errorf("%+v", r.Failures)
+	}
+}
