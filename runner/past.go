@@ -241,6 +241,11 @@ func (p *Past) Replay(ctx context.Context, each func(Seen) bool) error {
 	return err
 }
 
+// CatchUp replays what the journal got since [Past.Replay] or the last CatchUp, into the view. After an error the past is of no use any more.
+func (p *Past) CatchUp(ctx context.Context) error {
+	return p.reader.After(ctx, p.Run, p.Seq(), func(b journal.Batch) error { return p.ReplayBatch(b, nil) })
+}
+
 // ReplayBatch replays one batch. Without each, the batch is folded as a whole. A machine that panics has diverged, too.
 func (p *Past) ReplayBatch(b journal.Batch, each func(Seen) bool) (err error) {
 	defer func() {

@@ -177,6 +177,7 @@ func (s *Server) description(w http.ResponseWriter, _ *http.Request) error {
 type Server struct {
 	daemon *Daemon
 	guard  guard
+	views  views
 	http   *http.Server
 	at     string
 	over   chan struct{}
@@ -435,15 +436,7 @@ func (s *Server) run(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.daemon.store.Past(r.Context(), info.Run)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Replay(r.Context(), nil); err != nil {
-		return nil, err
-	}
-	s.daemon.store.Stand(p, info, nil)
-	return p.View.Document(), nil
+	return s.readRun(r.Context(), info)
 }
 
 func (s *Server) cancel(r *http.Request) (any, error) {

@@ -72,6 +72,16 @@ routine "nightly" {
   cron     = "0 2 * * *"
 }
 
+workflow "twice" {
+  step "first" {
+    approve { prompt = "Go on?" }
+  }
+  step "second" {
+    depends_on = [step.first]
+    approve { prompt = "And on?" }
+  }
+}
+
 workflow "long" {
   step "pause" {
     wait { duration = "1h" }
@@ -205,6 +215,60 @@ func (c client) ask(method, path, body string) (int, []byte) {
 		c.t.Fatal(err)
 	}
 	return a.StatusCode, text
+}
+
+// TestRunIsCaughtUp asks for a run twice while it goes on: the second answer is that of a replay from the beginning. The server keeps few views.
+func TestRunIsCaughtUp(t *testing.T) {
+	s, start := openTestStore(t, t.TempDir())
+	d, at, _ := serving(t, s, ServerOptions{Token: secretToken})
+	c := client{t, at}
+	run := start("twice")
+	waits := func(node string) {
+		until(t, "the run waits at "+node, func() bool {
+			_, inbox := c.ask("GET", "/api/v1/inbox", "")
+			_, body := c.ask("GET", "/api/v1/runs/"+run, "")
+			return strings.Contains(string(inbox), `"node":"`+node+`"`) && strings.Contains(string(body), `"driven":true`)
+		})
+	}
+	waits("first")
+	c.ask("POST", "/api/v1/runs/"+run+"/decide", `{"node":"first","word":"approve","by":"ann"}`)
+	waits("second")
+	info, err := s.Get(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := d.server.views.byRun[run]; x == nil || x.past == nil {
+		t.Error("the server has no view of the run")
+	}
+	caught, err := d.server.readRun(t.Context(), info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.server.views.forget(run)
+	fresh, err := d.server.readRun(t.Context(), info)
+	if err != nil || string(caught) != string(fresh) || !strings.Contains(string(fresh), `"second"`) {
+		t.Errorf("caught up, the run is\n%s\nreplayed, it is\n%s\n%v", caught, fresh, err)
+	}
+	for range 2 * maxViews {
+		other := start("hold")
+		if status, body := c.ask("GET", "/api/v1/runs/"+other, ""); status != 200 {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	if n := len(d.server.views.byRun); n > maxViews {
+		t.Errorf("the server keeps %d views", n)
+	}
+	c.ask("POST", "/api/v1/runs/"+run+"/decide", `{"node":"second","word":"approve","by":"ann"}`)
+	until(t, "the run has ended", func() bool {
+		_, body := c.ask("GET", "/api/v1/runs?status=succeeded", "")
+		return strings.Contains(string(body), run)
+	})
+	if _, body := c.ask("GET", "/api/v1/runs/"+run, ""); !strings.Contains(string(body), `"status":"succeeded"`) {
+		t.Errorf("the run that has ended is %s", body)
+	}
+	if d.server.views.byRun[run] != nil {
+		t.Error("the server keeps the view of a run that has ended")
+	}
 }
 
 // TestStreamGoesOn asks for the transitions of a run again from the middle: each comes once.
