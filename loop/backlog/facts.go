@@ -80,6 +80,7 @@ var (
 	needsKey    = lazy(`[,;–—-]?\s*(?:^|[\s(\[,;|])` + needKeys + `\s*:\s*([^()|]+)`)
 	needsIn     = lazy(`[(\[]\s*` + needForm + `\s+([^()\[\]]+)[)\]]`)
 	needsTail   = lazy(`\s*[,;–—-]\s*` + needForm + `\s+([^()]+)$`)
+	waitsForm   = lazy(`^[\s,;–—-]*(?i:wait)`)
 	needsWords  = lazy(`\s+(?i:blocked\s+by)\s+(\S+(?:\s\S+){0,2})\s*$`)
 	needsTitle  = lazy(`\s+` + needForm + `\s+(\S.*)$`)
 	needsHead   = lazy(`^(?i:` + needForm + `|depends|dependencies|blockers|blocked|prerequisites)$`)
@@ -441,7 +442,9 @@ func (s *scan) takeNeeds() {
 	})
 	free := func(g []string) bool { s.addNeeds(g[1]); return true }
 	s.take(needsIn, free)
-	s.take(needsTail, free)
+	s.take(needsTail, func(g []string) bool { // ", waits for the answer, and ends" is prose, unless the title of an item follows
+		return !waitsForm.Load().MatchString(g[0]) && free(g)
+	})
 	if g := needsTitle.Load().FindStringSubmatchIndex(s.text); g != nil {
 		n := need{text: strings.TrimSpace(s.flat.restore(s.text[g[2]:g[3]])), phrase: s.flat.restore(tidy(s.text[g[0]:]))}
 		s.needs = append(s.needs, n)

@@ -2,6 +2,7 @@ package backlog
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +18,19 @@ func TestNeeds(t *testing.T) {
 	} {
 		if have := Needs(source); !slices.Equal(have, want) {
 			t.Errorf("%q: %q, want %q", source, have, want)
+		}
+	}
+}
+
+// Words such as "waits for" in the middle of prose name no item, unless they are followed by the title of one.
+func TestProseNeedsNothing(t *testing.T) {
+	list, err := Read([]byte("- [ ] The reply is late, waits for nobody, and ends\n- [ ] It starts - waiting for the next round\n- [ ] Ship, waits for Build the page\n- [ ] Build the page\n- [ ] Test, blocked by the page\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "", list.Items[3].ID, "", "the page"} {
+		if have := strings.Join(list.Items[i].Needs, "|"); have != want {
+			t.Errorf("%q: %q, want %q", list.Items[i].Title, have, want)
 		}
 	}
 }

@@ -263,6 +263,9 @@ func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (a Answer, err e
 		a.Output, err = listDead(rows)
 		return a, err
 	}
+	if r.RedrivenBy != "" && strings.Contains(r.ID, "/") {
+		return redriveItem(rows, r.ID, now)
+	}
 	d, err := findDead(rows, r.ID)
 	switch {
 	case err != nil:
@@ -288,6 +291,30 @@ func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (a Answer, err e
 		err = saveRow(rows, deadSpace, seqKey(d.Seq), d)
 	}
 	a.Output = d.object()
+	return a, err
+}
+
+// redriveItem lets loops take an item again that was given up and whose dead letter was dropped.
+func redriveItem(rows Rows, item string, now event.Time) (a Answer, err error) {
+	var c claimRow
+	var seq uint64
+	if err := loadRow(rows, claimSpace, item, &c); err != nil {
+		return a, err
+	}
+	if err := loadRow(rows, deadAboutSpace, aboutItem(item), &seq); err != nil {
+		return a, err
+	}
+	switch {
+	case c.State != event.ClaimDead:
+		return a, refuse("no item %.80q was given up", item)
+	case seq != 0:
+		return a, refuse("item %.80q has the dead letter %s: redrive that", item, (&DeadLetter{Seq: seq}).ID())
+	}
+	d := DeadLetter{Kind: DeadItem, Item: c.Item, Title: c.Title, Loop: c.Loop, Agent: c.Agent, Run: c.Run}
+	o := d.object()
+	o["id"] = "" // it has none any more
+	a.Output = o
+	a.Posts, err = reviveItem(rows, item, now)
 	return a, err
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,9 @@ func (a *app) newDlqRedriveCommand() *cobra.Command {
 		Use: "redrive ID…", Short: "Retry failed runs, send messages again, and give items another chance", Args: between(1, 1000, "ID…"),
 		Long: `redrive tries dead letters again, one after the other. A failed run is repeated as flowrun retry does it; the new run takes its place in
 the entry, and closes the entry if it succeeds. A message is sent again over its channel, with the same key. An item can be
-taken again by loops, and the entry is closed when the item is. An event, and each moment of a routine, starts its run as the program is registered now. The entry notes who redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
+taken again by loops, and the entry is closed when the item is. An item that was given up and whose entry was dropped is named as
+flowrun loop items --all  shows it, such as dispatch/ds-2. An event, and each moment of a routine, starts its
+run as the program is registered now. The entry notes who redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.IDs, a.asJSON = words, r.JSON
 			if err := r.Drive.Check(); err != nil {
@@ -76,7 +79,7 @@ func (a *app) redriveDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) err
 		if r.JSON {
 			return ui.WriteJSON(a.out, map[string]any{"redriven": d.ID, "item": d.Item.ID})
 		}
-		a.out.Printf("%s: loops can take %s again\n", d.ID, ui.Clean(d.Item.ID))
+		a.out.Printf("%s: loops can take %s again\n", cmp.Or(d.ID, "no entry"), ui.Clean(d.Item.ID))
 		return nil
 	}
 	if d.Kind == shared.DeadEvent || d.Kind == shared.DeadRoutine {
