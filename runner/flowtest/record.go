@@ -382,7 +382,7 @@ func (rec *record) mostAtOnce(name string) int {
 	return rec.most[name]
 }
 
-// makesAttempts reports whether an agent, a gate or a node has a name.
+// makesAttempts reports whether an agent, a gate or a node that calls no workflow has a name.
 func (rec *record) makesAttempts(name string) bool {
 	p := rec.program
 	if p.Agent(name) != nil || slices.ContainsFunc(p.Gates, func(g ir.Gate) bool { return gateOf(g.Name) == name }) {
@@ -396,7 +396,7 @@ func (rec *record) makesAttempts(name string) bool {
 		}
 		for _, list := range lists {
 			for n := range ir.All(list) {
-				if n.Name == name {
+				if _, calls := n.Action.(*ir.Call); n.Name == name && !calls {
 					return true
 				}
 			}
