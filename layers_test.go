@@ -60,6 +60,7 @@ runner/journal                   pure: runner/event
 runner/judge                     pure: dsl/ir dsl/value runner/event
 runner/admission                 pure: dsl/value runner/event runner/shared
 runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event
+runner/webhook                   pure: dsl/ir dsl/value
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
@@ -67,7 +68,7 @@ runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
 runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source memory runner/compose runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
-runner/flowtest                  dsl/expr dsl/ir dsl/value loop/backlog loop/machine runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view
+runner/flowtest                  dsl/expr dsl/ir dsl/value loop/backlog loop/machine runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view runner/webhook
 runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
@@ -119,7 +120,7 @@ cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/e
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
-cmd/flowrun/internal/serve       dsl dsl/ir dsl/value loop/schedule memory/private runner runner/engine runner/event runner/journal runner/logs runner/retry runner/shared runner/standalone runner/view
+cmd/flowrun/internal/serve       dsl dsl/ir dsl/value loop/schedule memory/private runner runner/engine runner/event runner/journal runner/logs runner/retry runner/shared runner/standalone runner/view runner/webhook
 cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/schema -memory/cache -dsl/check -dsl/lower cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor

@@ -69,6 +69,7 @@ type Service struct {
 	finishing chan struct{}  // a token for each tree that has ended and is not finished yet
 
 	handed atomic.Bool // a run was handed to the daemon
+	marks  marks
 
 	mu       sync.Mutex
 	trees    map[string]*tree     // by run

@@ -205,7 +205,7 @@ func (s *Service) findSecrets(ctx context.Context, first *event.RunStarted, p *P
 	if err := s.Reseal(ctx, first.Run, first); err != nil {
 		return nil, err
 	}
-	secrets, _, problems := given.Search{First: first, Program: p.Program.Program, LookupEnv: s.lookupEnv}.Find()
+	secrets, _, problems := given.Search{First: first, Program: p.Program.Program, Same: s.marks.same, LookupEnv: s.lookupEnv}.Find()
 	if len(problems) > 0 {
 		return nil, &NoSecrets{Run: first.Run, Problems: problems}
 	}

@@ -107,7 +107,9 @@ type Subscription struct {
 	Started  int    `json:"started"`
 	Skipped  int    `json:"skipped"`
 	Dead     int    `json:"dead"`
-	Last     *struct {
+	// Refused counts the deliveries to a webhook whose signatures did not hold.
+	Refused int `json:"refused"`
+	Last    *struct {
 		Event string `json:"event"`
 		Run   string `json:"run"`
 		At    string `json:"at"`
@@ -135,10 +137,12 @@ func (s *Service) IsRegistered(ctx context.Context, path string) (bool, error) {
 func (s *Service) ask(ctx context.Context, r event.StoreRequest, answer any) error {
 	v, err := s.host.Ask(ctx, r)
 	if err == nil && answer != nil {
-		err = json.Unmarshal(value.Append(nil, v), answer)
+		err = decodeAnswer(v, answer)
 	}
 	return err
 }
+
+func decodeAnswer(v value.Value, to any) error { return json.Unmarshal(value.Append(nil, v), to) }
 
 // Triggered is a run that an event has started.
 type Triggered struct {

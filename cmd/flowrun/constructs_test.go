@@ -34,7 +34,7 @@ func TestConstructs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	environ := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "FLOWRUN_STORE=")
+	environ := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "FLOWRUN_STORE=", "FLOWRUN_VAR_key=the key of a webhook")
 	var files []string
 	for _, folder := range []string{"patterns", "constructs"} {
 		found, err := filepath.Glob("../../testdata/" + folder + "/*.hcl")

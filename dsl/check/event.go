@@ -112,8 +112,13 @@ func (c *testChecker) published(b *Block, m *ir.Moment) {
 			c.report(diag.Diagnostic{Code: "F0255", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("An event cannot be called %.80q", b.Name), Detail: why})
 		}
 	}
+	known := true
 	if a := b.attr("data"); a != nil {
-		m.Data, _ = c.constant(b, a)
+		m.Data, known = c.constant(b, a)
+	}
+	if m.Kind == ir.EmitMoment {
+		m.Forge = b.attr("forge") != nil && b.attr("forge").Flag
+		c.delivered(b, m, known)
 	}
 	if a := b.attr("as"); a != nil && a.Text == "" && isWritten(a) || m.Kind == ir.CheckInMoment && b.Name == "" {
 		c.report(diag.Diagnostic{Code: "F0256", Subject: nameRange(b), Context: b.Words(), Summary: "A check-in without a name", Detail: fmt.Sprintf("The name of a point, or of a party, has 1 to %d bytes.", schema.MaxSyncName)})

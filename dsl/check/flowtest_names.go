@@ -61,6 +61,9 @@ var (
 		"run": value.StringType, "node": value.StringType, "word": value.StringType, "by": value.StringType, "at": value.NumberType,
 		"why": value.StringType, "message": value.StringType,
 	})
+	refusedEventType = value.Object(map[string]value.Type{
+		"name": value.StringType, "at": value.NumberType, "from": value.StringType, "why": value.StringType, "message": value.StringType, "more": value.IntType,
+	})
 )
 
 // deadType is what was given up.
@@ -256,7 +259,8 @@ func (c *testChecker) names() *expr.Env {
 		"dispatches": root("dispatches", value.List(workType)), "tickets": root("tickets", value.List(workType)), "claims": root("claims", value.List(claimType)),
 		"changes": root("changes", value.List(changeType)),
 		"inbox":   root("inbox", value.List(always(inboxType))), "refused_decisions": root("refused_decisions", value.List(refusedType)),
-		"kv": {What: "key", Resolve: stored},
+		"refused_events": root("refused_events", value.List(refusedEventType)),
+		"kv":             {What: "key", Resolve: stored},
 	}
 	for name := range env.Roots { // any order: each for itself
 		delete(env.Hidden, name)
@@ -295,7 +299,7 @@ func TestNames() value.Type {
 	return value.Object(map[string]value.Type{
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
 		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
-		"before": value.BoolType, "events": value.List(value.AnyType), "inbox": value.List(value.AnyType), "refused_decisions": value.List(value.AnyType),
+		"before": value.BoolType, "events": value.List(value.AnyType), "inbox": value.List(value.AnyType), "refused_decisions": value.List(value.AnyType), "refused_events": value.List(value.AnyType),
 		"notifications": value.List(value.AnyType), "dlq": value.List(value.AnyType), "dispatches": value.List(value.AnyType), "tickets": value.List(value.AnyType), "claims": value.List(value.AnyType),
 		"max_in_use": value.IntType, "breakers": breakerType, "routines": routineType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 		"loop": loopType, "agents": workerType,

@@ -18,13 +18,17 @@ func (c *checker) checkOns() {
 	for _, name := range schema.Roots {
 		hidden[name] = why
 	}
-	first := map[string]*Block{}
+	first, named := map[string]*Block{}, map[string]*Block{}
 	for _, b := range c.program.Ons {
 		if text := subscribed(b.Name); text != "" && b.Name != "" {
 			c.report(diag.Diagnostic{Code: "F0410", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("A block on cannot be for the event %.80q", b.Name), Detail: text})
 		}
-		env := c.env(roots{"event": root("event", b.eventData())}, hidden)
+		env := c.env(roots{"event": root("event", b.onData())}, hidden)
 		c.expressions(b, func(string) *expr.Env { return env })
+		c.hook(b, named[b.Name])
+		if named[b.Name] == nil {
+			named[b.Name] = b
+		}
 		a := b.attr("workflow")
 		r := a.ref()
 		to := c.workflows[r.Name]

@@ -17,7 +17,7 @@ import (
 var mayBeSecret = map[string][]string{
 	"step": {"run", "stdin", "env", "with", "task"}, "http": {"url", "headers", "query", "body"},
 	"agent": {"command", "run", "env", "url", "headers"}, "compensate": {"run", "env"},
-	"channel": {"url", "secret", "headers", "command"}, "source": {"token", "url", "headers", "command"},
+	"channel": {"url", "secret", "headers", "command"}, "source": {"token", "url", "headers", "command"}, "on": {"secret"},
 	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"}, "level": {"with"},
 }
 

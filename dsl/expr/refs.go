@@ -28,7 +28,7 @@ var shapes = map[string]shape{
 	"var": declRoot, "local": declRoot, "input": declRoot, "step": stepRoot,
 	"attempt": plainRoot, "iteration": plainRoot, "feedback": plainRoot, "event": plainRoot, "now": plainRoot, "last": lastRoot,
 	"total": plainRoot, "done": plainRoot, "succeeded": plainRoot, "failed": plainRoot, "skipped": plainRoot, // of a join
-	"node": stepRoot, "calls": declRoot, "max_at_once": declRoot, "max_in_use": declRoot, "breakers": declRoot, "routines": declRoot, "path": plainRoot, "events": plainRoot, "inbox": plainRoot, "refused_decisions": plainRoot, "elapsed": plainRoot, "live": plainRoot, "runs": stepRoot, // of a test
+	"node": stepRoot, "calls": declRoot, "max_at_once": declRoot, "max_in_use": declRoot, "breakers": declRoot, "routines": declRoot, "path": plainRoot, "events": plainRoot, "inbox": plainRoot, "refused_decisions": plainRoot, "refused_events": plainRoot, "elapsed": plainRoot, "live": plainRoot, "runs": stepRoot, // of a test
 }
 
 // rootNames are the roots of the language in the order in which messages list them.

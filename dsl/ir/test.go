@@ -144,6 +144,7 @@ type Moment struct {
 	// Data is what the event of EmitMoment says, the figures of MetricsMoment by their names, and the item of DispatchMoment.
 	Data   value.Value
 	Key    string // of EmitMoment; "": none
+	Forge  bool   // of EmitMoment: the delivery of a webhook has a signature of another key
 	As     string // of CheckInMoment
 	Reason string // of CheckInMoment: why the party is not ready; "": it is ready
 	// Decision is that of DecideMoment, and After counts from when the node of the path Name first waits for people.

@@ -63,7 +63,11 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		at["escalation."+b.Name] = b.Src.Header
 	}
 	for _, b := range p.Ons {
-		out.Ons = append(out.Ons, ir.On{Event: b.Name, Workflow: b.Attrs["workflow"].Names[0].Name, When: b.Expr("when"), With: b.Expr("with"), Data: typ(b, "data")})
+		o := ir.On{Event: b.Name, Workflow: b.Attrs["workflow"].Names[0].Name, When: b.Expr("when"), With: b.Expr("with"), Data: typ(b, "data")}
+		if o.Hook = b.Hook(); o.Hook != nil {
+			o.Data = ir.WebhookData(o.Data)
+		}
+		out.Ons = append(out.Ons, o)
 		at["on."+b.Name] = b.Src.Header
 	}
 	pools := map[string][]string{}

@@ -89,6 +89,7 @@ var (
 		"events":            "The events that were published in the last 7 days, the oldest first: objects of id, name, at (seconds since the start), source (the id of a run, or outside), key and data.",
 		"inbox":             "What waits for people in the runs of the store, the oldest first: objects of kind, run, node, words, since and until (seconds since the start), prompt, show, shown, approvers, votes and quorum.",
 		"refused_decisions": "The decisions that were refused, the oldest first: objects of run, node, word, by, at (seconds since the start), why (late, stranger, changed, unasked, bad_word or misfit) and message.",
+		"refused_events":    "The deliveries to webhooks that were refused, the oldest first: objects of name (of the event), at (seconds since the start), from, why (unsigned, signature, time, shape or replayed), message and more (how many more have no record).",
 		"elapsed":           "Seconds of virtual time since the start.",
 		"live":              "How many attempts are live.",
 		"max_in_use":        "How many units of a quota were in use at once at most, over all runs: max_in_use.NAME.",

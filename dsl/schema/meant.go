@@ -27,6 +27,7 @@ var Meant = map[string]string{
 	"rollback": "compensate { run = … }", "undo": "compensate { run = … }", "working_dir": "dir = \"FOLDER\"", "initial_interval": "base_delay = \"1s\"", "interval": "base_delay = \"1s\"",
 	"counter": "kv { incr = \"KEY\" }", "cache": "kv { get = \"KEY\" }, and kv { set = \"KEY\" … ttl = \"1h\" }", "session": "kv { set = \"KEY\" … ttl = \"1h\" }", "state": "kv { get = \"KEY\" }",
 	"timer": "wait { duration = \"1h\" }", "poll": "repeat { until = \"CONDITION\" … }", "lock": "concurrency { group = \"NAME\" }", "scale": "for_each = range(N)", "delegate": "agent = CONDITION ? agent.a : agent.b",
+	"webhook": "on \"webhook.NAME\" { workflow = workflow.NAME secret = var.NAME }", "hook": "on \"webhook.NAME\" { workflow = workflow.NAME secret = var.NAME }", "triggers": "on \"NAME\" { workflow = workflow.NAME }",
 	"broadcast": "emit { event = \"NAME\" }", "adaptive": "adapt { when = \"CONDITION\" max_concurrency = N }", "service": "a step that starts it, and a step in finally that stops it",
 	"queue": "loop \"NAME\" { source \"dispatch\" {} … }", "subscribe": "on \"EVENT\" { workflow = workflow.NAME }", "trigger": "on \"EVENT\" { workflow = workflow.NAME }", "mutex": "concurrency { group = \"NAME\" }",
 	"semaphore": "quota \"NAME\" { capacity = N }", "throttle": "rate_limit { requests = N per = \"1m\" }", "approval": "approve { prompt = \"…\" }", "race": "compete \"NAME\" { … }", "saga": "compensate { run = … }",

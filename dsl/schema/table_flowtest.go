@@ -75,9 +75,10 @@ var testBlocks = map[string]*Block{
 	"test.redrive": {Label: "name", Doc: "Tries again what was given up of a run, as flowrun dlq redrive does: messages that could not be sent are sent, and a run that failed is repeated by a run of this name.", Attrs: attrs(
 		Attr{Name: "of", Kind: Text, Default: "the only run", Doc: "Name of the run: that of a block start, retry or redrive above."},
 		after)},
-	"test.emit": {Label: "name", AnyLabel: true, Doc: "Publishes an event of the name, as flowrun emit does.", Attrs: attrs(after,
-		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "What the event says."},
-		Attr{Name: "key", Kind: Text, Default: "none", Doc: "Of two events with the same name and key, the second one is not published."},
+	"test.emit": {Label: "name", AnyLabel: true, Doc: "Publishes an event of the name, as flowrun emit does. A webhook of the program gets a signed delivery: its signature is checked as the daemon checks it.", Attrs: attrs(after,
+		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "What the event says; for a webhook, an object of body, and of headers, which can be left out."},
+		Attr{Name: "key", Kind: Text, Default: "none", Doc: "Of two events with the same name and key, the second one is not published; for a webhook, the id of the delivery, and another one for each block by default."},
+		Attr{Name: "forge", Kind: Flag, Default: "false", Doc: "Of a webhook: somebody who does not have the key has signed the delivery. It is refused, and refused_events has it."},
 		Attr{Name: "run", Kind: Text, Default: "all runs that wait for the name", Doc: "Name of the one run that gets the event: that of a block start or retry."})},
 	"test.decide": {Label: "path", AnyLabel: true, Doc: "A person answers a node that waits for people: its path such as review/ok or each[1], or its name where no other node has it.", Attrs: attrs(
 		Attr{Name: "decision", Kind: Word, Words: DecisionWords, Required: true, Doc: "What is decided."},

@@ -37,8 +37,6 @@ var planned = []Planned{
 	{Block: "agent", Attr: "type", Word: "mcp", Doc: "An agent that is a tool of an MCP server.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "type", Word: "chat", Doc: "An agent that is a model behind an API.", Instead: "An agent of type exec with a program that asks the model, or of type http with an endpoint that takes flowrun's request."},
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
-
-	{Block: "test", Name: "refused_events", Doc: "Events that were refused.", Instead: "Look at the status of the step: step.NAME.status."},
 }
 
 // AllPlanned is the table: what belongs to the language and is not carried out yet.

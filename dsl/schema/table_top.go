@@ -69,7 +69,7 @@ workflow "deploy" {
 }
 `
 
-// onExample has one workflow publish an event, and another one start for it.
+// onExample has one workflow publish an event, and another one start for it. A webhook starts a third.
 const onExample = `workflow "build" {
   default = true
   step "compile" { run = ["make"] }
@@ -93,6 +93,25 @@ on "build.done" {
 workflow "deploy" {
   input "version" { type = string }
   step "publish" { run = ["./deploy", input.version] }
+}
+
+variable "github_key" {
+  type      = string
+  sensitive = true
+}
+
+on "webhook.github" {
+  workflow  = workflow.check
+  secret    = var.github_key
+  signature = "github"
+  when      = "event.headers['x-github-event'] == 'push'"
+  data      = object({ ref = string })
+  with      = { branch = trimprefix(event.body.ref, "refs/heads/") }
+}
+
+workflow "check" {
+  input "branch" { type = string }
+  step "test" { run = ["./test", input.branch] }
 }
 `
 
@@ -363,13 +382,19 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "path", Kind: Value, Want: value.StringType, Doc: "File that gets a line for each message, relative to the program's folder."},
 			Attr{Name: "dedupe", Kind: Duration, Zero: true, Default: `"10m"`, Doc: "How long messages count as equal over all runs of a store: those to one channel about the same workflow, node without its instance, kind of message, and kind and reason of the error. The first is sent, the others are counted, and the next one that is sent says how many there were. \"0s\" sends each of them."})},
 
-	"on": {Label: "event", AnyLabel: true, Doc: "Starts a workflow for each event of a name, such as order.paid; order.* stands for all names that begin so. flowrun apply registers the blocks on of its program. Each event that is published from then on starts one run, whatever process is killed when; run.cause of that run names the event. While apply lives it starts these runs and drives them to their end. An event that cannot start a run is a dead letter: its data is not of the type, when or with cannot be computed, or 32 events led to it, each published by a run that the one before has started. The event flowrun.run is the end of a run that no other run called: an object of run, workflow, status, retry_of and error; flowrun publishes it where a block on is for it. The runs that it starts end, too: ask event.workflow in when.",
+	"on": {Label: "event", AnyLabel: true, Doc: "Starts a workflow for each event of a name, such as order.paid; order.* stands for all names that begin so. flowrun apply registers the blocks on of its program. Each event that is published from then on starts one run, whatever process is killed when; run.cause of that run names the event. While apply lives it starts these runs and drives them to their end. An event that cannot start a run is a dead letter: its data is not of the type, when or with cannot be computed, or 32 events led to it, each published by a run that the one before has started. The event flowrun.run is the end of a run that no other run called: an object of run, workflow, status, retry_of and error; flowrun publishes it where a block on is for it. The runs that it starts end, too: ask event.workflow in when. The event webhook.NAME is a delivery to the webhook NAME of flowrun serve: an HTTP request POST /webhooks/NAME with a body of 256 KiB at most and a signature. It is an object of body (the JSON value, or the text), headers and delivery (the id). The daemon answers 200 when the event is durable. It refuses a delivery whose signature is wrong, whose time is more than 5 minutes away, or whose signature was used for another id; a second delivery with the same id within 7 days starts nothing and is answered as the first. The route needs no token.",
 		Example: onExample,
 		Attrs: attrs(
 			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Required: true, Doc: "The workflow that is started."},
 			Attr{Name: "when", Kind: Condition, Default: "true", Doc: "Whether the event starts a run: a condition over event, var and local."},
 			Attr{Name: "with", Kind: Value, Want: value.AnyType, Default: "no inputs", Doc: "An object of the inputs of the workflow, from event, var and local."},
-			Attr{Name: "data", Kind: Type, Default: "any", Doc: "Type of the event's data, which is read as event."})},
+			Attr{Name: "data", Kind: Type, Default: "any", Doc: "Type of the event's data, which is read as event; of a webhook, type of event.body."},
+			Attr{Name: "secret", Kind: Value, Want: value.StringType, Doc: "Of webhook.NAME, which needs it: the key of the signatures, a sensitive variable:  secret = var.NAME. The daemon reads it where the program got it, from its environment or a file; the store never has it."},
+			Attr{Name: "signature", Kind: Word, Words: []string{"standard", "github", "hmac"}, Default: `"standard"`, Doc: "Of webhook.NAME: how deliveries are signed, always with HMAC-SHA-256. standard is the Standard Webhooks specification, with the headers webhook-id, webhook-timestamp and webhook-signature; a key that begins with whsec_ is in base64. github is X-Hub-Signature-256 over the body, with X-GitHub-Delivery as the id. hmac is a header that header names, with the HMAC in hex or base64, also with sha256= before it, over the body; with timestamp, over the time, a dot and the body."},
+			Attr{Name: "header", Kind: Text, Doc: "Of signature = \"hmac\", which needs it: the header with the signature."},
+			Attr{Name: "timestamp", Kind: Text, Default: "none", Doc: "Of signature = \"hmac\": the header with the time of sending, in Unix seconds. Without it a delivery that somebody has recorded is refused for 7 days, and not after that."},
+			Attr{Name: "id", Kind: Text, Default: "none", Doc: "Of signature = \"hmac\": the header with the id of the delivery. Without it the signature is the id, so that a delivery with the same body, and with the same time if there is one, counts once."},
+			Attr{Name: "headers", Kind: Strings, Default: "none", Doc: "Of webhook.NAME: names of header fields that event.headers has, in small letters; one that a delivery lacks is an empty text. github has x-github-event without being asked. Headers with signatures and credentials cannot be named: events are kept in the store."})},
 
 	"pool": {Label: "name", Doc: "Agents that share tasks. It stands wherever an agent is given a task: one of its members does it. .agent of the step names the member.", Example: poolExample,
 		Attrs: attrs(

@@ -125,6 +125,30 @@ type Delivered struct {
 	Dead string `json:"dead,omitempty"` // why it cannot start a run
 }
 
+// DeliveryRequest publishes the event of a delivery to a webhook, whose signature has been checked, or records that a delivery was refused.
+type DeliveryRequest struct {
+	Name string `json:"name"` // of the event
+	From string `json:"from"` // the address that the delivery came from
+	// ID names the delivery: a second one publishes nothing.
+	ID string `json:"id,omitempty"`
+	// Signed, if set, is a digest that no delivery with another ID may have.
+	Signed string      `json:"signed,omitempty"`
+	Data   value.Value `json:"data,omitempty"`
+	// Reason, if set, is why the delivery is refused, in a word, and Message in words. Nothing is published.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// More is how many more deliveries were refused that have no record of their own.
+	More int `json:"more,omitempty"`
+}
+
+// DeliveryAnswer is the answer to a [DeliveryRequest] that is not refused beforehand.
+type DeliveryAnswer struct {
+	ID        string `json:"id"`        // of the event
+	Duplicate bool   `json:"duplicate"` // an earlier delivery has published it
+	Replayed  bool   `json:"replayed"`  // a delivery with another id has had what was signed; nothing was published
+	Full      bool   `json:"full"`      // too many events wait for somebody who starts their runs; nothing was published
+}
+
 // AuditRequest records a change that somebody makes over the API of a daemon.
 type AuditRequest struct {
 	By     string `json:"by"`     // who

@@ -45,6 +45,12 @@ type StoreRequest struct {
 	// Due asks for the events that are to start runs, and Started says what became of them.
 	Due     *DueRequest     `json:"due,omitempty"`
 	Started *StartedRequest `json:"started,omitempty"`
+	// Delivery is a delivery to a webhook. Only a daemon asks for it.
+	Delivery *DeliveryRequest `json:"delivery,omitempty"`
+	// Outside asks for the programs that have webhooks: a list of [DueStarts]. Only a daemon asks for it.
+	Outside bool `json:"outside,omitempty"`
+	// RefusedEvents asks for a list of the deliveries that were refused, the oldest first. Only a person asks for it.
+	RefusedEvents bool `json:"refused_events,omitempty"`
 	// Hand hands a run to the daemon of the store, and TakeHanded asks for the runs that were handed to it, once.
 	Hand       string `json:"hand,omitempty"`
 	TakeHanded bool   `json:"take_handed,omitempty"`
@@ -258,6 +264,11 @@ func (f *facts) store(s *StoreRequest) {
 	if s.Audit != nil {
 		f.request('t', s.Audit)
 	}
+	if s.Delivery != nil {
+		f.request('v', s.Delivery)
+	}
+	f.truth('o', s.Outside)
+	f.truth('x', s.RefusedEvents)
 	f.text('h', s.Hand)
 	f.truth('H', s.TakeHanded)
 	f.truth('T', s.Audits)

@@ -164,6 +164,8 @@ type test struct {
 	down     time.Duration              // how long there is no driver after a crash
 	endAlone bool                       // nothing but the end counts: conditions and the timeline are for the test without a crash
 	injected []injected                 // that somebody has to hear
+	// deliveries counts those to webhooks.
+	deliveries int
 	// delivered are the events, by id, that a block on was asked about, and triggered counts the runs that events started, by workflow.
 	delivered map[string]bool
 	triggered map[string]int

@@ -85,6 +85,8 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.inbox()
 	case "refused_decisions":
 		return s.refused()
+	case "refused_events":
+		return s.namedRows(event.StoreRequest{RefusedEvents: true}, "at")
 	case "elapsed":
 		return s.after.Seconds(), nil
 	case "live":

@@ -3,12 +3,15 @@ package flowtest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/webhook"
 )
 
 // fillStore puts into the store what it holds when the run starts.
@@ -37,8 +40,54 @@ func (t *test) publish(m *ir.Moment, run string) error {
 	if m.Kind == ir.CheckInMoment {
 		q = event.StoreRequest{Sync: &event.SyncRequest{Point: m.Name, As: m.As, Blocked: m.Reason != "", Reason: m.Reason}}
 	}
+	if hook := t.program.Hook(m.Name); hook != nil && m.Kind == ir.EmitMoment {
+		return t.deliverToHook(m, hook)
+	}
 	v, err := t.host.Ask(context.Background(), q)
 	t.noteInjected(m, v)
+	return err
+}
+
+// keyOfTests is the key of the signatures of webhooks in tests: no test has the real one.
+const keyOfTests = "the key of tests"
+
+// deliverToHook delivers to a webhook, as the daemon takes deliveries: signed, or forged with another key.
+func (t *test) deliverToHook(m *ir.Moment, hook *ir.Hook) error {
+	data := m.Data.(map[string]any)
+	body, isText := data["body"].(string)
+	kind := "text/plain"
+	if !isText {
+		body, kind = string(value.Append(nil, data["body"])), "application/json"
+	}
+	t.deliveries++
+	id, key, now := m.Key, keyOfTests, t.store.Now().Go()
+	if id == "" {
+		id = fmt.Sprintf("delivery-%d", t.deliveries)
+	}
+	if m.Forge {
+		key = "another key"
+	}
+	headers := webhook.Sign(hook, key, id, now, []byte(body))
+	headers["content-type"] = kind
+	given, _ := data["headers"].(map[string]any)
+	for name, text := range given { // any order: it fills a map
+		headers[strings.ToLower(name)] = value.Text(text)
+	}
+	d := webhook.Delivery{Header: func(name string) string { return headers[name] }, Body: []byte(body)}
+	q := &event.DeliveryRequest{Name: m.Name, From: "test"}
+	known, err := webhook.Verify(hook, keyOfTests, d, now)
+	if err == nil {
+		q.ID, q.Signed = known.ID, known.Signed
+		q.Data, err = webhook.Data(hook, d, known)
+	}
+	var no *webhook.Refusal
+	if errors.As(err, &no) {
+		q.Reason, q.Message = string(no.Reason), no.Message
+	}
+	v, err := t.host.Ask(context.Background(), event.StoreRequest{Delivery: q})
+	if o, _ := v.(map[string]any); err == nil && q.Reason == "" && o["replayed"] != true {
+		t.noteInjected(m, v)
+	}
 	return err
 }
 

@@ -41,6 +41,8 @@ type Emission struct {
 	Source string // who says so: a run's id, or a word for what is outside
 	Data   value.Value
 	Causes []string // the ids of the events that led to the run that publishes it, the oldest first
+	Signed string   // of a delivery: what no delivery with another key may have in EventAge; "": nothing
+	Most   int      // the size of the data as JSON, in bytes; 0 means MaxValue
 }
 
 // Event is an event that was published.
@@ -53,6 +55,7 @@ type Event struct {
 	Data   value.Value `json:"data"`
 	// Causes are the ids of the events that led to it, the oldest first.
 	Causes []string `json:"causes,omitempty"`
+	Signed string   `json:"signed,omitempty"`
 }
 
 // ID names the event over the store.
@@ -63,6 +66,7 @@ func (e *Event) ID() string { return fmt.Sprintf("ev-%d", e.Seq) }
 type Published struct {
 	ID        string
 	Duplicate bool // an earlier event has the name and the key, and nothing was published
+	Replayed  bool // an earlier event has what was signed and another key, and nothing was published
 	Event     Event
 	Runs      []string
 }
@@ -70,6 +74,9 @@ type Published struct {
 func eventSpace(name string) string { return "events " + name }
 func keySpace(name string) string   { return "event-keys " + name }
 func runSpace(name string) string   { return "event-runs " + name }
+
+// signedSpace has what the deliveries of a webhook were signed with, and their events.
+func signedSpace(name string) string { return "event-signed " + name }
 
 // Spaces of all events: the order in which they grow too old, and the number of the last one.
 const (
@@ -92,8 +99,12 @@ func Emit(rows Rows, e *Emission, now event.Time) (p Published, err error) {
 	if err := CheckEventName(e.Name); err != nil {
 		return p, err
 	}
-	if size := len(value.Append(nil, e.Data)); size > MaxValue {
-		return p, refuse("the data of event %q has %d bytes as JSON; the limit is %d", e.Name, size, MaxValue)
+	most := e.Most
+	if most == 0 {
+		most = MaxValue
+	}
+	if size := len(value.Append(nil, e.Data)); size > most {
+		return p, refuse("the data of event %q has %d bytes as JSON; the limit is %d", e.Name, size, most)
 	}
 	if len(e.Key) > MaxKey {
 		return p, refuse("the key of event %q has %d bytes; the limit is %d", e.Name, len(e.Key), MaxKey)
@@ -107,11 +118,20 @@ func Emit(rows Rows, e *Emission, now event.Time) (p Published, err error) {
 			return Published{ID: before.ID(), Duplicate: true}, nil
 		}
 	}
+	if e.Signed != "" {
+		var before Event
+		if err := loadRow(rows, signedSpace(e.Name), e.Signed, &before); err != nil {
+			return p, err
+		}
+		if before.Seq != 0 && now.Sub(before.At) < EventAge {
+			return Published{ID: before.ID(), Replayed: true}, nil
+		}
+	}
 	var last uint64
 	if err := loadRow(rows, lastSpace, "", &last); err != nil {
 		return p, err
 	}
-	p.Event = Event{Seq: last + 1, At: now, Run: e.Run, Source: e.Source, Key: e.Key, Data: e.Data, Causes: e.Causes}
+	p.Event = Event{Seq: last + 1, At: now, Run: e.Run, Source: e.Source, Key: e.Key, Data: e.Data, Causes: e.Causes, Signed: e.Signed}
 	p.ID = p.Event.ID()
 	if err := saveRow(rows, lastSpace, "", p.Event.Seq); err != nil {
 		return p, err
@@ -121,6 +141,11 @@ func Emit(rows Rows, e *Emission, now event.Time) (p Published, err error) {
 	}
 	if e.Key != "" {
 		if err := saveRow(rows, keySpace(e.Name), e.Key, &Event{Seq: p.Event.Seq, At: now}); err != nil {
+			return p, err
+		}
+	}
+	if e.Signed != "" {
+		if err := saveRow(rows, signedSpace(e.Name), e.Signed, &Event{Seq: p.Event.Seq, At: now}); err != nil {
 			return p, err
 		}
 	}
@@ -160,10 +185,10 @@ func sweepEvents(rows Rows, now event.Time) error {
 			err = loadRow(rows, eventSpace(name), seq, &e)
 		}
 		if err == nil && e.Key != "" {
-			var has Event
-			if err = loadRow(rows, keySpace(name), e.Key, &has); err == nil && has.Seq == e.Seq {
-				err = rows.Delete(keySpace(name), e.Key)
-			}
+			err = deleteOf(rows, keySpace(name), e.Key, &e)
+		}
+		if err == nil && e.Signed != "" {
+			err = deleteOf(rows, signedSpace(name), e.Signed, &e)
 		}
 		if err == nil {
 			err = giveUpDue(rows, seq, now)
@@ -174,6 +199,16 @@ func sweepEvents(rows Rows, now event.Time) error {
 		if err == nil {
 			err = rows.Delete(ageSpace, at)
 		}
+	}
+	return err
+}
+
+// deleteOf removes a row that an event has left, unless a later one has it.
+func deleteOf(rows Rows, space, key string, e *Event) error {
+	var has Event
+	err := loadRow(rows, space, key, &has)
+	if err == nil && has.Seq == e.Seq {
+		err = rows.Delete(space, key)
 	}
 	return err
 }

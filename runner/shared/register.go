@@ -54,6 +54,7 @@ type Subscription struct {
 	Started uint64     `json:"started,omitempty"`
 	Skipped uint64     `json:"skipped,omitempty"` // its condition did not hold
 	Dead    uint64     `json:"dead,omitempty"`
+	Refused uint64     `json:"refused,omitempty"` // deliveries whose signatures did not hold
 	Last    *LastStart `json:"last,omitempty"`
 }
 
@@ -88,6 +89,9 @@ func register(rows Rows, r *event.RegisterRequest, now event.Time) (a Answer, er
 		return a, refuse("a program is registered by its path, and there is none")
 	case len(r.Ons) > MaxSubscriptions:
 		return a, refuse("%s has %d blocks on; the limit is %d", r.Program, len(r.Ons), MaxSubscriptions)
+	}
+	if err := checkOutside(rows, r); err != nil {
+		return a, err
 	}
 	if before.Path == "" && r.Definition != "" {
 		n := 0
@@ -554,7 +558,7 @@ func listPrograms(rows Rows) (value.Value, error) {
 
 func (s *Subscription) object() map[string]any {
 	o := map[string]any{"event": s.Event, "workflow": s.Workflow, "since": s.Since.String(), "waiting": float64(s.Waiting), "started": float64(s.Started),
-		"skipped": float64(s.Skipped), "dead": float64(s.Dead), "last": nil}
+		"skipped": float64(s.Skipped), "dead": float64(s.Dead), "refused": float64(s.Refused), "last": nil}
 	if s.Last != nil {
 		o["last"] = map[string]any{"event": s.Last.Event, "run": s.Last.Run, "at": s.Last.At.String()}
 	}

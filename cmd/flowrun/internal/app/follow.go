@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/given"
 )
 
 // dueEvery is how often a follower looks for events that are to start runs.
@@ -47,8 +49,12 @@ func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool
 	}
 	start, _ := newStart(p, "", first)
 	c, err := s.Register(context.Background(), p.path, &start)
-	if err != nil || !c.Any() {
+	if err != nil {
 		return refusedRequest(err)
+	}
+	defer a.warnOfOutside(s, p, first)
+	if !c.Any() {
+		return nil
 	}
 	if asJSON {
 		return ui.WriteJSON(a.out, struct {
@@ -67,6 +73,27 @@ func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool
 		}
 	}
 	return nil
+}
+
+// warnOfOutside says which webhooks of a program take no deliveries, and what to do.
+func (a *app) warnOfOutside(s *store, p *program, first event.RunStarted) {
+	var names, untold []string
+	for i := range p.ir.Ons {
+		on := &p.ir.Ons[i]
+		if on.Hook == nil || slices.Contains(names, on.Event) {
+			continue
+		}
+		names = append(names, on.Event)
+		if ref := "var." + on.Hook.Secret; first.Secrets[ref].From == string(given.Told) && !slices.Contains(untold, ref) {
+			untold = append(untold, ref)
+		}
+	}
+	for _, ref := range untold {
+		a.saySo(fmt.Sprintf("the daemon cannot read %s, which was given on the command line, so it takes no deliveries with this key. Give it in a file or in the environment of the daemon", ref))
+	}
+	if len(names) > 0 && !isServed(s.Dir()) {
+		a.saySo(fmt.Sprintf("nobody takes deliveries for %s: no daemon serves this store. Start one with: flowrun serve", strings.Join(names, ", ")))
+	}
 }
 
 // isServed reports whether a daemon serves the store in dir.

@@ -19,7 +19,8 @@ func (a *app) newProgramsListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List the registered programs", Args: between(0, 0, ""),
 		Long: `list prints each registered program, and below it what starts its runs: for each block on how many events wait for somebody who starts
-their runs, how many have started one, for how many its condition did not hold, and how many are dead letters, and of each routine when it starts the next run. It names the loops that the daemon keeps running.`,
+their runs, how many have started one, for how many its condition did not hold, how many are dead letters, and how many deliveries to a
+webhook were refused, and of each routine when it starts the next run. It names the loops that the daemon keeps running.`,
 		RunE: func(*cobra.Command, []string) error { return a.runProgramsList(&r) },
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
@@ -66,6 +67,9 @@ func (a *app) runProgramsList(r *args.ProgramsList) error {
 // describeProgramsList is a subscription in a line.
 func describeProgramsList(s *runner.Subscription) string {
 	text := fmt.Sprintf("on %s → %s  %d waiting, %d started, %d skipped, %d dead", ui.Clean(s.Event), ui.Clean(s.Workflow), s.Waiting, s.Started, s.Skipped, s.Dead)
+	if s.Refused > 0 {
+		text += fmt.Sprintf(", %d refused", s.Refused)
+	}
 	if s.Last != nil {
 		text += fmt.Sprintf("  last %s by %s at %s", ui.Clean(s.Last.Run), ui.Clean(s.Last.Event), s.Last.At)
 	}

@@ -29,7 +29,7 @@ one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running
   flowrun serve --print-unit                   print a unit for systemd
 
 The HTTP API is described at /api/v1/openapi.json. Requests need the header  Authorization: Bearer TOKEN; the token is in the store, in the
-file serve.token. /healthz and /readyz need none.`,
+file serve.token. /healthz and /readyz need none, nor do deliveries to webhooks (POST /webhooks/NAME), which are signed: see flowrun explain on.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Paths = words
 			return a.runServe(&o)

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/shared"
 	"github.com/flowrun/flowrun/runner/view"
+	"github.com/flowrun/flowrun/runner/webhook"
 )
 
 // Error is the body of every answer that is not a success.
@@ -110,6 +111,7 @@ type route struct {
 	body         any // a value of its type; nil: none
 	answer       any // likewise; nil: the answer is a stream or a document of its own
 	open         bool
+	raw          bool   // the body is of any type
 	document     string // the content type of such an answer
 	parts        bool   // a request may ask for a part of the document, which is answered with 206
 	do           func(s *Server, r *http.Request) (any, error)
@@ -142,6 +144,7 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/inbox", about: "What waits for people, the oldest first.", answer: Inbox{}, do: asking(event.StoreRequest{Asks: true})},
 	{method: "GET", path: "/api/v1/events", about: "The events of the last 7 days, the oldest first.", answer: Events{}, do: asking(event.StoreRequest{Events: true})},
 	{method: "POST", path: "/api/v1/events", about: "Publishes an event.", body: Emit{}, answer: Emitted{}, do: (*Server).emit},
+	{method: "POST", path: "/webhooks/{name}", about: "A delivery to the webhook of a block  on \"webhook.NAME\". Its signature is checked in place of a token. The event is durable before the answer. A delivery that comes again is answered as the first, and starts nothing.", raw: true, open: true, answer: Delivered{}, do: (*Server).deliver},
 	{method: "GET", path: "/api/v1/dead-letters", about: "What was given up, the oldest first.", answer: DeadLetters{}, do: asking(event.StoreRequest{Dead: &event.DeadRequest{}})},
 	{method: "GET", path: "/api/v1/programs", about: "The registered programs, and what starts their runs.", answer: Programs{}, do: (*Server).programs},
 	{method: "GET", path: "/api/v1/dispatch", about: "The open work that was handed in, the first to do first, with the work that it needs.", answer: WorkList{}, do: (*Server).listWork, query: []param{
@@ -181,6 +184,7 @@ type Server struct {
 	http   *http.Server
 	at     string
 	over   chan struct{}
+	hooks  *hooks
 }
 
 // ServerOptions say how the server answers.
@@ -197,7 +201,7 @@ func (d *Daemon) Listen(address string, o ServerOptions) (at string, err error) 
 	if err != nil {
 		return "", err
 	}
-	s := &Server{daemon: d, guard: guard{token: o.Token, hosts: hostsOf(l.Addr(), o.Hosts)}, at: "http://" + l.Addr().String(), over: make(chan struct{})}
+	s := &Server{daemon: d, guard: guard{token: o.Token, hosts: hostsOf(l.Addr(), o.Hosts)}, at: "http://" + l.Addr().String(), over: make(chan struct{}), hooks: newHooks()}
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
 	go func() {
 		defer close(s.over)
@@ -243,7 +247,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answerError(w, no)
 		return
 	}
-	if to.body != nil {
+	if to.raw {
+		r.Body = http.MaxBytesReader(w, r.Body, webhook.MaxBody)
+	} else if to.body != nil {
 		kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if err != nil || kind != "application/json" {
 			answerError(w, &refusal{http.StatusUnsupportedMediaType, "content_type", "the body must be JSON:  Content-Type: application/json"})
@@ -301,7 +307,7 @@ func match(pattern string, r *http.Request) bool {
 func answerError(w http.ResponseWriter, no *refusal) {
 	var e Error
 	e.Error.Code, e.Error.Message = no.code, no.text
-	if no.status == http.StatusUnauthorized {
+	if no.code == "token" {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -368,10 +374,6 @@ func asking(q event.StoreRequest) func(*Server, *http.Request) (any, error) {
 
 // audit records a change before it is made.
 func (s *Server) audit(r *http.Request, what, target string, body any) error {
-	from := r.RemoteAddr
-	if host, _, err := net.SplitHostPort(from); err == nil {
-		from = host
-	}
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -380,7 +382,7 @@ func (s *Server) audit(r *http.Request, what, target string, body any) error {
 	if s.guard.token == "" {
 		who = "anybody"
 	}
-	_, err = s.daemon.store.Ask(r.Context(), event.StoreRequest{Audit: &event.AuditRequest{By: who, From: from, What: what, Target: target, Data: clip(string(data), 4<<10)}})
+	_, err = s.daemon.store.Ask(r.Context(), event.StoreRequest{Audit: &event.AuditRequest{By: who, From: address(r), What: what, Target: target, Data: clip(string(data), 4<<10)}})
 	return err
 }
 

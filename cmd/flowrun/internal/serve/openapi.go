@@ -74,6 +74,9 @@ func (g *generator) operation(to *route) map[string]any {
 	if params != nil {
 		op["parameters"] = params
 	}
+	if to.raw {
+		op["requestBody"] = map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{"schema": map[string]any{}}, "text/plain": map[string]any{}}}
+	}
 	if to.body != nil {
 		op["requestBody"] = map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{"schema": g.schema(reflect.TypeOf(to.body))}}}
 	}
