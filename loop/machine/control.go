@@ -165,10 +165,10 @@ func (m *Machine) settle() {
 	}
 }
 
-// busy is how many items are being done. Those that are parked do not count.
+// busy is how many items are being done. Those that are parked do not count, as long as their runs wait.
 func (m *Machine) busy() (n int) {
 	for _, w := range m.work {
-		if !w.parked {
+		if !w.parked || w.stage != working {
 			n++
 		}
 	}
