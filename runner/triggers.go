@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -66,8 +67,13 @@ func (s *Service) Register(ctx context.Context, path string, start *engine.Start
 			r.Loops = append(r.Loops, event.KeptLoop{Name: p.Loops[i].Name, Spec: string(spec)})
 		}
 	}
-	err = s.ask(ctx, event.StoreRequest{Register: r}, &c)
-	return c, err
+	if err = s.ask(ctx, event.StoreRequest{Register: r}, &c); err != nil {
+		return c, err
+	}
+	if slices.ContainsFunc(p.Ons, func(on ir.On) bool { return on.Files != nil }) {
+		_, _ = s.WatchFiles().Look(ctx, path) // files that are there now are not news; a daemon says what it cannot read
+	}
+	return c, nil
 }
 
 // Unregister removes what is registered of a program. No run of it starts by itself from then on.

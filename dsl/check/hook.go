@@ -25,6 +25,9 @@ func isWebhook(b *Block) bool { return strings.HasPrefix(b.Name, ir.WebhookEvent
 
 // onData is the type of what event is in a block on.
 func (b *Block) onData() value.Type {
+	if isFileEvent(b) {
+		return *ir.FileData()
+	}
 	if a := b.attr("data"); isWebhook(b) && (a == nil || a.Type != nil) {
 		if a == nil {
 			return *ir.WebhookData(nil)

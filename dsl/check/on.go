@@ -26,6 +26,7 @@ func (c *checker) checkOns() {
 		env := c.env(roots{"event": root("event", b.onData())}, hidden)
 		c.expressions(b, func(string) *expr.Env { return env })
 		c.hook(b, named[b.Name])
+		c.files(b, named[b.Name])
 		if named[b.Name] == nil {
 			named[b.Name] = b
 		}

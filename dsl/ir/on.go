@@ -11,10 +11,32 @@ import (
 type On struct {
 	Event    string      `json:"event"` // the name, or its beginning with .* behind it
 	Workflow string      `json:"workflow"`
-	When     *Expr       `json:"when,omitempty"` // a condition; nil: true
-	With     *Expr       `json:"with,omitempty"` // an object of inputs; nil: none
-	Data     *value.Type `json:"data,omitempty"` // nil: any
-	Hook     *Hook       `json:"hook,omitempty"` // of a webhook's events alone
+	When     *Expr       `json:"when,omitempty"`  // a condition; nil: true
+	With     *Expr       `json:"with,omitempty"`  // an object of inputs; nil: none
+	Data     *value.Type `json:"data,omitempty"`  // nil: any
+	Hook     *Hook       `json:"hook,omitempty"`  // of a webhook's events alone
+	Files    *Files      `json:"files,omitempty"` // of changes of files alone
+}
+
+// FileEvents is how the names of the events of changes of files begin.
+const FileEvents = "file."
+
+// Files says which files are watched.
+type Files struct {
+	Paths    []string      `json:"paths"`    // patterns; see package watch
+	Debounce time.Duration `json:"debounce"` // how long a file stays as it is before its change is published
+}
+
+// DefaultFileDebounce is the Debounce where the program says nothing.
+const DefaultFileDebounce = time.Second
+
+// FileChanges are the words for what has become of a file.
+var FileChanges = []string{"created", "changed", "removed"}
+
+// FileData is the type of the data of changes of files.
+func FileData() *value.Type {
+	t := value.Object(map[string]value.Type{"path": value.StringType, "change": {Kind: value.StringT, Enum: FileChanges}, "size": value.IntType, "modified": value.StringType})
+	return &t
 }
 
 // WebhookEvents is how the names of the events of webhooks begin. The rest of the name is that of the webhook.

@@ -67,6 +67,9 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		if o.Hook = b.Hook(); o.Hook != nil {
 			o.Data = ir.WebhookData(o.Data)
 		}
+		if o.Files = b.Files(); o.Files != nil {
+			o.Data = ir.FileData()
+		}
 		out.Ons = append(out.Ons, o)
 		at["on."+b.Name] = b.Src.Header
 	}

@@ -233,6 +233,7 @@ var Codes = map[string]string{
 	"F0412": "An event gives a workflow a sensitive input.",
 	"F0413": "A block on has something of a webhook that does not fit.",
 	"F0414": "The secret of a webhook is missing, or is not a sensitive variable.",
+	"F0417": "A block on has something of watched files that does not fit.",
 	"F0416": "A test delivers to a webhook what is not a delivery.",
 	"F0415": "Two blocks on recognise the deliveries of one webhook differently.",
 	"F0366": "A message has no channel, names one twice, or is too large.",

@@ -149,6 +149,30 @@ type DeliveryAnswer struct {
 	Full      bool   `json:"full"`      // too many events wait for somebody who starts their runs; nothing was published
 }
 
+// FilesRequest reads how watched files stood, or publishes their changes. Without Spec it reads: the answer is an object of spec and files.
+type FilesRequest struct {
+	Name string `json:"name"` // of the event
+	// Spec says which files are watched. Where it is another one than before, the files are taken as they are, and nothing is published.
+	Spec    string       `json:"spec,omitempty"`
+	Changes []FileChange `json:"changes,omitempty"`
+}
+
+// FileChange is a change of a file. Before and Now are its states as JSON; "": there is no file. A change is published once: it is passed
+// over where the file does not stand as Before says.
+type FileChange struct {
+	Path     string `json:"path"`
+	Before   string `json:"before,omitempty"`
+	Now      string `json:"now,omitempty"`
+	Size     int64  `json:"size,omitempty"`
+	Modified Time   `json:"modified,omitempty"`
+}
+
+// FilesAnswer is the answer to a [FilesRequest] that reads.
+type FilesAnswer struct {
+	Spec  string            `json:"spec"`  // "": nobody has looked
+	Files map[string]string `json:"files"` // states by path
+}
+
 // AuditRequest records a change that somebody makes over the API of a daemon.
 type AuditRequest struct {
 	By     string `json:"by"`     // who

@@ -47,7 +47,9 @@ type StoreRequest struct {
 	Started *StartedRequest `json:"started,omitempty"`
 	// Delivery is a delivery to a webhook. Only a daemon asks for it.
 	Delivery *DeliveryRequest `json:"delivery,omitempty"`
-	// Outside asks for the programs that have webhooks: a list of [DueStarts]. Only a daemon asks for it.
+	// Files reads how watched files stood, or publishes their changes. Only a daemon and a registration ask for it.
+	Files *FilesRequest `json:"files,omitempty"`
+	// Outside asks for the programs that have webhooks or watch files: a list of [DueStarts]. Only a daemon asks for it.
 	Outside bool `json:"outside,omitempty"`
 	// RefusedEvents asks for a list of the deliveries that were refused, the oldest first. Only a person asks for it.
 	RefusedEvents bool `json:"refused_events,omitempty"`
@@ -266,6 +268,9 @@ func (f *facts) store(s *StoreRequest) {
 	}
 	if s.Delivery != nil {
 		f.request('v', s.Delivery)
+	}
+	if s.Files != nil {
+		f.request('w', s.Files)
 	}
 	f.truth('o', s.Outside)
 	f.truth('x', s.RefusedEvents)

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -108,20 +109,29 @@ func listRefusedEvents(rows Rows) (value.Value, error) {
 	return list, err
 }
 
-// listOutside lists the programs that have webhooks, with what their runs begin with.
+// outside are the beginnings of the names of events that a daemon publishes for a program.
+var outside = []string{ir.FileEvents, ir.WebhookEvents}
+
+// isOutside reports whether a daemon publishes the events of a name for a program.
+func isOutside(name string) bool {
+	return slices.ContainsFunc(outside, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// listOutside lists the programs that have webhooks or watch files, with what their runs begin with.
 func listOutside(rows Rows) (value.Value, error) {
 	list, seen, err := []any{}, map[string]bool{}, error(nil)
 	var paths []string
-	err = scanRows(rows, subscriptionSpace, ir.WebhookEvents, func(s *Subscription) bool {
-		if !strings.HasPrefix(s.Event, ir.WebhookEvents) {
-			return false
+	for _, prefix := range outside {
+		if err == nil {
+			err = scanRows(rows, subscriptionSpace, prefix, func(s *Subscription) bool {
+				if strings.HasPrefix(s.Event, prefix) && !seen[s.Program] {
+					seen[s.Program] = true
+					paths = append(paths, s.Program)
+				}
+				return strings.HasPrefix(s.Event, prefix)
+			})
 		}
-		if !seen[s.Program] {
-			seen[s.Program] = true
-			paths = append(paths, s.Program)
-		}
-		return true
-	})
+	}
 	for _, path := range paths {
 		var p map[string]any
 		if err == nil {
@@ -133,10 +143,10 @@ func listOutside(rows Rows) (value.Value, error) {
 }
 
 // checkOutside refuses a registration of a webhook that another program has: its deliveries would start runs of both, and one of them has
-// not checked their signatures.
+// not checked their signatures. Of watched files it is the same: which files they are, one program says.
 func checkOutside(rows Rows, r *event.RegisterRequest) error {
 	for _, on := range r.Ons {
-		if !strings.HasPrefix(on.Event, ir.WebhookEvents) {
+		if !isOutside(on.Event) {
 			continue
 		}
 		list, err := subscribers(rows, on.Event)

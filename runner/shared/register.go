@@ -234,6 +234,9 @@ func (c *changes) subscribe(rows Rows, before []Subscription, r *event.RegisterR
 		if err := removeDue(rows, s.key()); err != nil {
 			return err
 		}
+		if err := forgetFiles(rows, s.Event); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -75,11 +75,14 @@ func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool
 	return nil
 }
 
-// warnOfOutside says which webhooks of a program take no deliveries, and what to do.
+// warnOfOutside says which webhooks of a program take no deliveries and which files nobody watches, and what to do.
 func (a *app) warnOfOutside(s *store, p *program, first event.RunStarted) {
-	var names, untold []string
+	var names, files, untold []string
 	for i := range p.ir.Ons {
 		on := &p.ir.Ons[i]
+		if on.Files != nil && !slices.Contains(files, on.Event) {
+			files = append(files, on.Event)
+		}
 		if on.Hook == nil || slices.Contains(names, on.Event) {
 			continue
 		}
@@ -91,7 +94,13 @@ func (a *app) warnOfOutside(s *store, p *program, first event.RunStarted) {
 	for _, ref := range untold {
 		a.saySo(fmt.Sprintf("the daemon cannot read %s, which was given on the command line, so it takes no deliveries with this key. Give it in a file or in the environment of the daemon", ref))
 	}
-	if len(names) > 0 && !isServed(s.Dir()) {
+	if len(names)+len(files) == 0 || isServed(s.Dir()) {
+		return
+	}
+	if len(files) > 0 {
+		a.saySo(fmt.Sprintf("nobody watches the files of %s: no daemon serves this store. Start one with: flowrun serve", strings.Join(files, ", ")))
+	}
+	if len(names) > 0 {
 		a.saySo(fmt.Sprintf("nobody takes deliveries for %s: no daemon serves this store. Start one with: flowrun serve", strings.Join(names, ", ")))
 	}
 }

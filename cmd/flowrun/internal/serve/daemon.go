@@ -109,7 +109,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer stop()
 	over := make(chan error, 1)
 	go func() { over <- d.runs.Run(drives) }()
+	looks, looked := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() { d.watchFiles(looks) })
 	err := d.work(ctx, over)
+	looked()
+	looking.Wait()
 	if err == nil {
 		err = d.drain(over)
 	}
@@ -311,6 +316,7 @@ func (d *Daemon) Once(ctx context.Context) error {
 }
 
 func (d *Daemon) onceWork(ctx context.Context, over chan error) error {
+	d.lookOnce(ctx)
 	d.loops = d.store.NewLoopKeeper(true)
 	if err := d.keepLoops(ctx); err != nil {
 		return unlessDone(ctx, err)
