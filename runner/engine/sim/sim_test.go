@@ -97,7 +97,7 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs; %d attempts of pools; %d drivers died alone", runs, parked, turns, circles, pooled, kills)
 	t.Logf("people settled %d asks, %v, and %d decisions came too late; breakers refused %d attempts", settled, kinds, late, broken)
 	for _, kind := range event.AskKinds {
-		if n >= 200 && kinds[kind] == 0 {
+		if n >= 1000 && kinds[kind] == 0 { // 2,000 seeds ask 39 times about a budget
 			t.Errorf("no ask of the kind %s was settled", kind)
 		}
 	}
