@@ -11,14 +11,7 @@ import (
 // The loop of examples/autonomous does its work with real processes: what is handed in comes first, then the roadmap, each item once, and the
 // roadmap is ticked off. Its test runs the same loop for a week in virtual time.
 func TestAutonomous(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(t.TempDir(), "flowrun")
-	if err := os.Symlink(self, binary); err != nil {
-		t.Fatal(err)
-	}
+	binary := linked(t)
 	dir := copied(t, "autonomous")
 	for _, words := range [][]string{
 		{"dispatch", "add", "the login", "--label", "bug", "--priority", "5", "--to", "sam"},

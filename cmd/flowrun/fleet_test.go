@@ -10,14 +10,7 @@ import (
 // The five workflows of examples/fleet run with real processes over one store: each task is done by one worker, and the monitor reads what the
 // others have left.
 func TestFleet(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(t.TempDir(), "flowrun")
-	if err := os.Symlink(self, binary); err != nil {
-		t.Fatal(err)
-	}
+	binary := linked(t)
 	dir := copied(t, "fleet")
 	for _, c := range []struct {
 		words []string
@@ -38,4 +31,18 @@ func TestFleet(t *testing.T) {
 			t.Errorf("flowrun %s: exit code %d, want %q in\n%s", strings.Join(c.words, " "), code, c.want, out)
 		}
 	}
+}
+
+// linked returns the path of a link with the name flowrun to this program.
+func linked(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "flowrun")
+	if err := os.Symlink(self, binary); err != nil {
+		t.Fatal(err)
+	}
+	return binary
 }

@@ -12,14 +12,7 @@ import (
 
 // The workflows of examples/timers run with real processes, in short times. A job whose time is up leaves no process behind.
 func TestTimers(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(t.TempDir(), "flowrun")
-	if err := os.Symlink(self, binary); err != nil {
-		t.Fatal(err)
-	}
+	binary := linked(t)
 	dir := copied(t, "timers")
 	for _, c := range []struct {
 		workflow, input string // input is that with the time limit; "": there is none

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,24 @@ func TestLook(t *testing.T) {
 		defer os.Chmod(filepath.Join(dir, "in"), 0o755)
 		if files, err := Look(dir, []string{"in/*"}); err == nil {
 			t.Errorf("a folder that cannot be read has the files %v", files)
+		}
+	}
+}
+
+// What the patterns of one look may name and read is bounded.
+func TestLookIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := map[string]State{}
+	for n := range MaxFiles {
+		full[strconv.Itoa(n)] = State{}
+	}
+	for want, l := range map[string]*look{"more than 10000 files": {files: full}, "more than 200000 files and folders": {files: map[string]State{}, entries: maxEntries}} {
+		l.dir = dir
+		if err := l.find("", []string{"*"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool
 	return nil
 }
 
-// warnOfOutside says which webhooks of a program take no deliveries and which files nobody watches, and what to do.
+// warnOfOutside says which webhooks of a program get no deliveries and which files no daemon watches, and what to do.
 func (a *app) warnOfOutside(s *store, p *program, first event.RunStarted) {
 	var names, files, untold []string
 	for i := range p.ir.Ons {
@@ -98,10 +98,10 @@ func (a *app) warnOfOutside(s *store, p *program, first event.RunStarted) {
 		return
 	}
 	if len(files) > 0 {
-		a.saySo(fmt.Sprintf("nobody watches the files of %s: no daemon serves this store. Start one with: flowrun serve", strings.Join(files, ", ")))
+		a.saySo(fmt.Sprintf("no daemon serves this store, so changes of the files of %s start no runs. Start a daemon with: flowrun serve", strings.Join(files, ", ")))
 	}
 	if len(names) > 0 {
-		a.saySo(fmt.Sprintf("nobody takes deliveries for %s: no daemon serves this store. Start one with: flowrun serve", strings.Join(names, ", ")))
+		a.saySo(fmt.Sprintf("no daemon serves this store, so deliveries to %s are not received. Start a daemon with: flowrun serve", strings.Join(names, ", ")))
 	}
 }
 

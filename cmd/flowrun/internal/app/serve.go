@@ -19,7 +19,7 @@ import (
 func (a *app) newServeCommand() *cobra.Command {
 	var o args.Serve
 	c := &cobra.Command{
-		Use: "serve [FILE|DIR…]", Short: "Drive the runs that nobody drives, and start runs for events", Args: between(0, 100, "[FILE|DIR…]"),
+		Use: "serve [FILE|DIR…]", Short: "Continue runs that have no process, keep loops running, and start runs for events", Args: between(0, 100, "[FILE|DIR…]"),
 		Long: `serve is the daemon of a store. It drives each run that no other process drives, starts the runs that events start, and answers over HTTP.
 It registers the programs that are named, as apply does, serves all programs that are registered, and keeps their loops running. One daemon serves a store: a second
 one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running work 10 seconds, and then stops it; the next daemon goes on.
