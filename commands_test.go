@@ -20,6 +20,7 @@ var sharedFiles = map[string]string{
 	"app":           "one call of the command line, and its streams",
 	"root":          "the root command",
 	"exit":          "errors and exit codes",
+	"hints":         "words and flags of other tools",
 	"flags":         "flags and the environment",
 	"store":         "the place of a store, and the search for a run",
 	"values":        "flags that give values, and the first event of a run",

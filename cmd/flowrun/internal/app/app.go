@@ -42,9 +42,10 @@ func Process() Streams {
 // app is one call of the command line.
 type app struct {
 	Streams
-	global args.Global
-	limits syntax.Limits
-	asJSON bool // results, diagnostics and errors are JSON
+	arguments []string // the words of the command line
+	global    args.Global
+	limits    syntax.Limits
+	asJSON    bool // results, diagnostics and errors are JSON
 	// memoryFile is the program that selects the memory: --file of the memory's commands.
 	memoryFile string
 	out, err   *ui.Term

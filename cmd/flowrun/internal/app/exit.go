@@ -3,8 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -137,40 +135,4 @@ func between(least, most int, form string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// otherNames are the commands of flowrun by the names that other tools give to them.
-var otherNames = map[string]string{
-	"run": "apply", "start": "apply", "exec": "apply", "execute": "apply", "up": "apply", "check": "validate", "lint": "validate", "verify": "validate",
-	"format": "fmt", "new": "init", "create": "init", "ls": "runs list", "list": "runs list", "ps": "runs list", "history": "runs list", "status": "runs show latest",
-	"show": "runs show latest", "stop": "cancel", "kill": "cancel", "abort": "cancel", "continue": "resume", "rerun": "retry", "docs": "explain", "man": "explain",
-}
-
-// unknownCommand refuses words where a command was expected.
-func unknownCommand(c *cobra.Command, words []string) error {
-	if len(words) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	otherwise := "See " + c.CommandPath() + " --help."
-	if _, err := os.Stat(words[0]); err == nil && strings.HasSuffix(words[0], ".hcl") {
-		otherwise = fmt.Sprintf("To run a file: flowrun apply %s", filepath.Clean(words[0]))
-	}
-	for _, group := range c.Commands() {
-		for _, sub := range group.Commands() {
-			if sub.Name() == words[0] && !group.Hidden && group.Name() != "completion" {
-				otherwise = fmt.Sprintf("Did you mean %q?", strings.TrimPrefix(sub.CommandPath(), c.Root().Name()+" "))
-			}
-		}
-	}
-	if meant := otherNames[words[0]]; meant != "" && !c.HasParent() {
-		if len(words) > 1 && strings.HasSuffix(words[1], ".hcl") {
-			meant += " " + ui.Quote(words[1])
-		}
-		names, otherwise = nil, fmt.Sprintf("In flowrun this is: flowrun %s", meant)
-	}
-	return unknown(words[0], names, otherwise, fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]))
 }

@@ -8,11 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
-	"github.com/flowrun/flowrun/dsl/diag"
 )
 
-// flagError turns an error of the flag library into an error of usage that names the nearest flag.
-func flagError(c *cobra.Command, err error) error {
+// flagError turns an error of the flag library into an error of usage.
+func (a *app) flagError(c *cobra.Command, err error) error {
+	var missing missingFlag
+	if errors.As(err, &missing) {
+		return a.unknownFlag(c, missing)
+	}
 	e := &args.Error{Message: err.Error(), Hint: "See " + c.CommandPath() + " --help."}
 	if before, cause, ok := strings.Cut(e.Message, ": strconv."); ok {
 		need := "a whole number is needed"
@@ -23,12 +26,6 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	if before, _, ok := strings.Cut(e.Message, ": time: "); ok {
 		e.Message = before + ": a duration such as 90s or 2h is needed"
-	}
-	var unknown interface{ GetSpecifiedName() string }
-	if errors.As(err, &unknown) && strings.HasPrefix(e.Message, "unknown flag") {
-		if near := diag.Nearest(unknown.GetSpecifiedName(), flagsOf(c)); near != "" {
-			e.Hint = "Did you mean --" + near + "?"
-		}
 	}
 	return e
 }

@@ -10,7 +10,7 @@ import (
 
 // Main carries out one command line and returns the exit code.
 func Main(arguments []string, s Streams) (code int) {
-	a := &app{Streams: s}
+	a := &app{Streams: s, arguments: arguments}
 	a.openTerminals()
 	defer func() {
 		if p := recover(); p != nil {
@@ -62,7 +62,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 			return a.setLimits()
 		},
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(a.flagError)
 	a.globalFlags(root)
 	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
 	root.AddCommand(

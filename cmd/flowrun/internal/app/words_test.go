@@ -23,9 +23,6 @@ func TestWrongWords(t *testing.T) {
 			}
 		}
 	}
-	check("watch", exitUsage, `Did you mean "runs watch"?`)
-	check("forget x", exitUsage, `Did you mean "memory forget"?`)
-	check("aply x", exitUsage, `Did you mean "apply"?`)
 	check("graph nothing", exitUsage, `no file, folder or run "nothing"`)
 	check("graph none.hcl", exitCouldNot, "Cannot read none.hcl")
 	check("graph latest", exitUsage, `no run "latest"`)
@@ -33,8 +30,6 @@ func TestWrongWords(t *testing.T) {
 	check("memory consolidate --reword", exitUsage, "--reword needs --file")
 	check("cancel x --wait --timeout soon", exitUsage, "a duration such as 90s or 2h is needed")
 	check("test", exitUsage, "there is no test file in .", "flowrun init writes a first program with tests")
-	check("run x.flow.hcl", exitUsage, "In flowrun this is: flowrun apply x.flow.hcl")
-	check("status", exitUsage, "In flowrun this is: flowrun runs show latest")
 	if code, said := flowrun("init"); code != exitDone {
 		t.Fatal(said)
 	}
