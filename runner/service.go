@@ -186,6 +186,15 @@ func (s *Service) Wakeable(ctx context.Context, limit int) (runs []string, next 
 	return s.host.Wakeable(ctx, limit)
 }
 
+// Watching is how many runs are driven here that wait for sources that they watch, and for nothing else.
+func (s *Service) Watching() int {
+	h, is := s.host.(interface{ Watching() int })
+	if !is {
+		return 0
+	}
+	return h.Watching()
+}
+
 // Woken holds a token when a parked run may be wakeable; see engine.Parker.
 func (s *Service) Woken() <-chan struct{} { return s.host.Woken() }
 

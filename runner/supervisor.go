@@ -42,6 +42,8 @@ type SupervisorOptions struct {
 type SupervisorHost interface {
 	engine.Parker
 	engine.LeftFinder
+	// Watching is how many of the driven runs wait for sources that they watch, and for nothing else.
+	Watching() int
 }
 
 // Supervisor drives many runs in one process. It parks the runs of which nothing is in flight, and drives them again when their due has
@@ -93,18 +95,18 @@ func (s *Supervisor) Drain() (waited []string) {
 	return slices.Clone(s.ready)
 }
 
-// Driven is how many runs are driven now. Parked runs do not count.
+// Driven is how many runs are driven now. Parked runs do not count, and neither do loops that only watch their sources.
 func (s *Supervisor) Driven() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.driven
+	return max(0, s.driven-s.host.Watching())
 }
 
 // Idle reports whether no run is driven, or waits for a place.
 func (s *Supervisor) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.driven == 0 && len(s.ready) == 0
+	return len(s.ready) == 0 && s.driven <= s.host.Watching()
 }
 
 func (s *Supervisor) noteChange() {

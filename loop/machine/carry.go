@@ -226,7 +226,7 @@ func (m *Machine) adoptWork(l *leftWork) {
 		}
 	}
 	if err != nil || w.source == nil || w.agent == nil || m.graph.Program.Workflow(l.Does) == nil {
-		m.warn("", "item "+item.ID+" waits for a person, and the loop does not have its source, agent or workflow any more: its claim stays")
+		m.warn("", "item "+item.ID+" waits, and the loop does not have its source, agent or workflow any more: its claim stays")
 		return
 	}
 	w.key, w.path = w.source.itemKey(item.ID), nodePath(item.ID)
@@ -236,6 +236,6 @@ func (m *Machine) adoptWork(l *leftWork) {
 	m.do(event.Command{StartChild: w.child})
 	m.renew(w)
 	m.beatSoon()
-	m.show(event.Transition{Node: w.path, From: event.Pending, To: event.Waiting, Attempt: 1, Name: item.ID, Reason: "its run waits for a person",
+	m.show(event.Transition{Node: w.path, From: event.Pending, To: event.Waiting, Attempt: 1, Name: item.ID, Reason: "its run waits",
 		WaitsFor: &event.WaitsFor{Kind: event.WaitChild, Name: l.Run}})
 }

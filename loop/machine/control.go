@@ -155,6 +155,7 @@ func (m *Machine) settle() {
 		m.end(e)
 		return
 	}
+	m.keepWatches()
 	if m.round == none && m.draining == "" {
 		m.set(&m.wake, m.next(), event.TimerIdle)
 	} else {
@@ -178,7 +179,7 @@ func (m *Machine) busy() (n int) {
 // quiet reports whether no answer is awaited that matters for the end.
 func (m *Machine) quiet() bool {
 	for _, a := range m.asks { // any order: one is enough
-		if a.kind != askList {
+		if a.kind != askList && a.kind != askWatch {
 			return false
 		}
 	}
@@ -218,7 +219,9 @@ func (m *Machine) next() (at event.Time) {
 				sooner(m.nextImprovement(s))
 			}
 		default:
-			sooner(s.next)
+			if s.watch == 0 {
+				sooner(s.next)
+			}
 			for i := range s.items {
 				if b, is := m.barred[s.itemKey(s.items[i].ID)]; is {
 					sooner(b.until)
@@ -231,6 +234,9 @@ func (m *Machine) next() (at event.Time) {
 
 // end ends the run.
 func (m *Machine) end(e *event.End) {
+	for _, s := range m.sources {
+		m.endWatch(s, "the run of the loop ends")
+	}
 	m.set(&m.wake, 0, event.TimerIdle)
 	m.set(&m.beat, 0, event.TimerHeartbeat)
 	m.over = true

@@ -23,9 +23,11 @@ type source struct {
 	fresh  bool              // of dispatch: the store has not said that something has changed since the list
 	left   bool              // of dispatch: the list was too long for an answer
 	next   event.Time        // when it is asked again; 0: in the next round
+	known  bool              // not of local ones: what it has listed is all that is known until a watch says that it has changed
+	watch  uint64            // the ticket of the attempt that watches it; 0: none does
+	mark   string            // of what it has listed last; "": it could not be asked
 	quiet  int               // how often in a row it had nothing to take
 	failed string            // why its last answer cannot be used, in words
-	taken  bool              // something was taken of it in this round
 
 	handled map[string]handling // by agent and id
 }
@@ -63,9 +65,6 @@ func (m *Machine) look() {
 		return
 	}
 	m.round = 0
-	for _, s := range m.sources {
-		s.taken = false
-	}
 	m.climb()
 }
 
@@ -94,7 +93,7 @@ func (m *Machine) climb() {
 		switch {
 		case s.Kind == ir.SourceImprovement:
 			m.improve(s)
-		case s.next > m.now || s.fresh: // what it has listed is all that is known
+		case s.next > m.now || s.fresh || s.known: // what it has listed is all that is known
 			m.choose(s)
 		default:
 			m.askItems(s)
@@ -129,48 +128,95 @@ func (m *Machine) askSource(a *ask, node string, r *event.SourceRequest, s *sour
 
 // listed takes the items of a source.
 func (m *Machine) listed(s *source, f *event.AttemptFinished) {
-	items, stands, err := readItems(f, s.Name)
-	if s.failed = ""; err != nil || f.Outcome != event.OK {
-		s.failed = why(f, err)
-		m.warn("source "+s.Name, fmt.Sprintf("source %s cannot be asked: %s", s.Name, s.failed))
-		m.pause(s)
-	} else {
-		m.calm("source " + s.Name)
-		m.setItems(s, items)
-		m.setStands(s, stands)
-		o, _ := f.Output.(map[string]any)
-		left, _ := o["left"].(float64)
-		s.fresh, s.left = s.Kind == ir.SourceDispatch, left > 0
-	}
+	m.takeList(s, f)
 	if m.round == s.number {
 		m.choose(s)
-		if s.failed == "" && !s.local() {
-			if s.taken {
-				s.quiet, s.next = 0, 0
-			} else {
-				m.pause(s)
-			}
-		}
 		m.round++
 		m.climb()
 	}
 }
 
-// pause lets a source be asked again after a while, each time twice as long.
-func (m *Machine) pause(s *source) {
+// takeList keeps what a source has answered to list, or that it could not be asked.
+func (m *Machine) takeList(s *source, f *event.AttemptFinished) {
+	items, stands, err := readItems(f, s.Name)
+	s.known = !s.local()
+	if s.failed = ""; err != nil || f.Outcome != event.OK {
+		s.failed, s.mark = why(f, err), ""
+		m.warn("source "+s.Name, fmt.Sprintf("source %s cannot be asked: %s", s.Name, s.failed))
+		s.next = m.now.Add(m.pause(s))
+		s.quiet++
+		return
+	}
+	m.calm("source " + s.Name)
+	m.setItems(s, items)
+	m.setStands(s, stands)
+	o, _ := f.Output.(map[string]any)
+	left, _ := o["left"].(float64)
+	s.fresh, s.left = s.Kind == ir.SourceDispatch, left > 0
+	s.mark, s.next = event.ListMark(f.Output), 0
+}
+
+// pause is how long a source is left alone that had nothing to take: each time twice as long.
+func (m *Machine) pause(s *source) time.Duration {
 	d := m.idle
 	for i := 0; i < s.quiet && d < m.idleMax; i++ {
 		d *= 2
 	}
-	s.quiet++
-	s.next = m.now.Add(min(d, m.idleMax))
+	return min(d, m.idleMax)
 }
+
+// watchFor is how long a source is watched by one attempt, if it has nothing new. A driver that dies, and an attempt that falls silent,
+// make no watch longer than that.
+const watchFor = 6 * time.Hour
+
+// keepWatches has the sources be watched that do not say by themselves when something has changed: while no round is under way, and only
+// as long as an agent could take something.
+func (m *Machine) keepWatches() {
+	can := m.draining == "" && !m.isFull() && m.someFree() && m.limits.until(m.now) <= m.now
+	for _, s := range m.sources {
+		switch {
+		case !can:
+			m.endWatch(s, "nobody can take anything")
+		case m.round == none && s.watch == 0 && (s.known || s.next > m.now):
+			w := &event.SourceWatch{Known: s.mark, Every: m.pause(s), Most: m.idleMax, For: max(watchFor, m.idleMax)}
+			m.askSource(&ask{kind: askWatch, source: s}, s.Name, &event.SourceRequest{Verb: event.SourceList, Watch: w}, s)
+			s.watch = m.tickets
+		}
+	}
+}
+
+// endWatch ends the watch of a source, if there is one. The source is asked in the next round.
+func (m *Machine) endWatch(s *source, reason string) {
+	if s.watch == 0 {
+		return
+	}
+	delete(m.asks, s.watch)
+	m.do(event.Command{Cancel: &event.CancelAttempt{Ticket: s.watch, Node: s.Name, Reason: reason}})
+	s.watch, s.known = 0, false
+}
+
+// watched takes the answer of a watch. The next one begins when the round has ended that looks at what has changed.
+func (m *Machine) watched(s *source, f *event.AttemptFinished) {
+	s.watch = 0
+	if f.Outcome == event.OK && event.IsUnchanged(f.Output) {
+		s.quiet = maxQuiet
+		return
+	}
+	if m.takeList(s, f); s.failed == "" {
+		s.quiet = min(s.quiet+1, maxQuiet)
+		m.look()
+	}
+}
+
+// maxQuiet is so often that no pause is longer than the one after it.
+const maxQuiet = 62
 
 // refresh lets all sources be asked in the next round that do not say by themselves when something has changed.
 func (m *Machine) refresh() {
 	for _, s := range m.sources {
 		if s.failed == "" {
-			s.next, s.quiet = 0, 0
+			m.endWatch(s, "the source is asked anew")
+			s.next, s.quiet, s.known = 0, 0, false
 		}
 		s.fresh = s.fresh && !s.left
 	}
@@ -337,7 +383,7 @@ func (m *Machine) choose(s *source) {
 			return
 		}
 		a, it := m.agents[c.Agent], &s.items[c.Item]
-		s.taken = true
+		s.quiet = 0
 		m.claim(s, a, it, m.handle(s, a.Name, it))
 	}
 }

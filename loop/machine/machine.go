@@ -102,6 +102,7 @@ const (
 	askRenew                  // the lease of a claim
 	askPark                   // that a claim stays without a lease
 	askNotice                 // a message
+	askWatch                  // that a source says when its items have changed
 )
 
 // ask is an attempt that is not answered.
@@ -283,6 +284,8 @@ func (m *Machine) answered(f *event.AttemptFinished) {
 		m.look()
 	case askList:
 		m.listed(a.source, f)
+	case askWatch:
+		m.watched(a.source, f)
 	case askWork:
 		m.workAnswered(a.work, f)
 	case askRenew:

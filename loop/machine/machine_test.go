@@ -46,7 +46,7 @@ func newOffice(t *testing.T, source string) *office {
 	}
 	x := &office{t: t, p: p.IR, store: sim.NewStore(1)}
 	programs := new(runner.Programs)
-	x.o = sim.Options{Factory: programs.Machine, World: x, Watch: x.watch}
+	x.o = sim.Options{Factory: programs.Machine, World: x, Watch: x.watch, Events: programs.Events}
 	x.host = sim.New(x.store, x.o)
 	return x
 }

@@ -220,3 +220,100 @@ loop "l" {
 		t.Error(got, x.states())
 	}
 }
+
+const waiting = `
+agent "sam" {
+  type    = "exec"
+  command = ["coder"]
+}
+
+workflow "do" {
+  input "id" { type = string }
+  step "work" {
+    agent = agent.sam
+    task  = input.id
+  }
+}
+
+workflow "hear" {
+  sequence "all" {
+    step "heard" {
+      wait { event = "built" }
+    }
+    step "after" {
+      agent = agent.sam
+      task  = "after"
+    }
+  }
+}
+
+workflow "sleep" {
+  input "for" { type = string }
+  step "slept" {
+    wait { duration = input.for }
+  }
+}
+
+loop "l" {
+  agents = [agent.sam]
+  lease  = "10m"
+  source "dispatch" {}
+  handle {
+    when     = "'hear' in item.labels"
+    workflow = workflow.hear
+  }
+  handle {
+    when     = "'long' in item.labels"
+    workflow = workflow.sleep
+    with     = { for = "2h" }
+  }
+  handle {
+    when     = "'short' in item.labels"
+    workflow = workflow.sleep
+    with     = { for = "8m" }
+  }
+  handle {
+    workflow = workflow.do
+    with     = { id = item.id }
+  }
+}
+`
+
+// While the run of an item waits for an event or for a distant moment, the agent takes other items, and the run goes on by itself. It keeps the
+// agent while it waits for a moment that is near.
+func TestItemThatWaitsIsParked(t *testing.T) {
+	for label, want := range map[string]string{"hear": "b after", "long": "b", "short": "b"} { // any order: each for itself
+		x := newOffice(t, waiting)
+		x.dispatch(event.Item{ID: "a", Title: "a", Priority: 9, Labels: []string{label}}, event.Item{ID: "b", Title: "b"})
+		x.start(event.LoopStart{})
+		at := x.store.Now()
+		x.work = func(a event.Attempt) (event.AttemptFinished, time.Duration) {
+			if after := x.store.Now().Sub(at); a.Agent.Task == "b" && (after < 8*time.Minute) == (label == "short") {
+				t.Errorf("%s: the agent takes b after %s", label, after)
+			}
+			return event.AttemptFinished{Outcome: event.OK}, time.Minute
+		}
+		x.host.Schedule(sim.Moment{At: at.Add(time.Hour), Do: func() error {
+			want := "a:parked b:closed"
+			if label == "short" {
+				want = "a:closed b:closed"
+			}
+			if got := x.states(); got != want {
+				t.Errorf("%s: %s", label, got)
+			}
+			x.ask(event.StoreRequest{Emit: &event.EmitRequest{Name: "built"}})
+			return nil
+		}})
+		x.host.Schedule(sim.Moment{At: at.Add(3 * time.Hour), Do: func() error {
+			if got := x.states(); got != "a:closed b:closed" {
+				t.Errorf("%s: %s", label, got)
+			}
+			x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "l"}})
+			return nil
+		}})
+		x.drive()
+		if got := strings.ReplaceAll(strings.Join(x.calls, " "), "sam ", ""); got != want {
+			t.Errorf("%s: %s", label, got)
+		}
+	}
+}

@@ -481,13 +481,13 @@ func (m *Machine) renewed(w *work, f *event.AttemptFinished) {
 	}
 }
 
-// park lets the agent of an item whose run waits for a person take another item. The claim has no lease any more, and ends with the run.
+// park lets the agent of an item whose run waits for a person, an event or a distant moment take another item. The claim has no lease any more, and ends with the run.
 func (m *Machine) park(w *work) {
 	w.parked = true
 	w.agent.busy--
 	m.askStore(&ask{kind: askPark, work: w}, w.path, &event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimPark, Item: w.key, Loop: m.loop.Name,
 		Agent: w.agent.Name, Token: w.token, Run: w.runID()}})
-	m.show(event.Transition{Node: w.path, From: event.Waiting, To: event.Waiting, Name: w.item.ID, Reason: fmt.Sprintf("its run waits for a person; %s takes other items", w.agent.Name),
+	m.show(event.Transition{Node: w.path, From: event.Waiting, To: event.Waiting, Name: w.item.ID, Reason: fmt.Sprintf("its run waits; %s takes other items", w.agent.Name),
 		WaitsFor: &event.WaitsFor{Kind: event.WaitChild, Name: w.child.Run}})
 	m.look()
 }

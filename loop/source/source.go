@@ -43,6 +43,8 @@ type Executor struct {
 	next executor.Executor // for programs and requests
 	ask  Ask
 	now  func() time.Time
+	// after is time.After, but for tests.
+	after func(time.Duration) <-chan time.Time
 
 	mu     sync.Mutex
 	issues map[string]*issues // by what was asked
@@ -52,7 +54,7 @@ var _ executor.Executor = (*Executor)(nil)
 
 // New makes an Executor that has programs and requests carried out by another one.
 func New(next executor.Executor, ask Ask) *Executor {
-	return &Executor{next: next, ask: ask, now: time.Now, issues: map[string]*issues{}}
+	return &Executor{next: next, ask: ask, now: time.Now, after: time.After, issues: map[string]*issues{}}
 }
 
 // place is where items are.
@@ -89,6 +91,9 @@ func fail(kind event.ErrorKind, reason event.Reason, format string, args ...any)
 
 // Execute asks a source.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	if a.IsWatch() {
+		return x.watch(ctx, &a)
+	}
 	ans := executor.Answer(a)
 	ans.StartedAt = event.At(time.Now())
 	limit := a.Timeout
@@ -115,6 +120,43 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	return ans
 }
 
+// watch asks a source for its items again and again, until something has changed. A look that the source refuses for a while is not repeated
+// before that while is over.
+func (x *Executor) watch(ctx context.Context, a *event.Attempt) event.AttemptFinished {
+	ans, w := executor.Answer(*a), a.Source.Watch
+	ans.StartedAt = event.At(time.Now())
+	began := ans.StartedAt
+	for looks, waited, refused := 0, time.Duration(0), time.Duration(0); ; looks++ {
+		pause := w.Pause(looks, waited)
+		if pause == 0 {
+			if ans.Outcome != event.Failed {
+				ans.Outcome, ans.Output = event.OK, event.Unchanged()
+			}
+			return ans
+		}
+		pause = max(pause, refused)
+		waited += pause
+		select {
+		case <-ctx.Done():
+			ans.Output = nil
+			executor.Fail(&ans, executor.WasCancelled())
+			return ans
+		case <-x.after(pause):
+		}
+		look, q := *a, *a.Source
+		q.Watch, look.Source = nil, &q
+		look.Key = fmt.Sprintf("%s-%d", a.Key, looks+1)
+		ans = x.Execute(ctx, look)
+		ans.StartedAt = began
+		if ctx.Err() != nil || w.Changed(&ans) {
+			return ans
+		}
+		if refused = 0; ans.Error != nil {
+			refused = time.Duration(ans.Error.RetryAfter * float64(time.Second))
+		}
+	}
+}
+
 // answer carries out the verb.
 func (x *Executor) answer(ctx context.Context, a *event.Attempt, ans *event.AttemptFinished) error {
 	if a.Source == nil {
@@ -128,7 +170,9 @@ func (x *Executor) answer(ctx context.Context, a *event.Attempt, ans *event.Atte
 	if q.Verb == event.SourceList {
 		items, err := p.list(ctx)
 		if err == nil {
-			ans.Output = listed(items, q.Source)
+			list := listed(items, q.Source)
+			list["mark"] = event.ListMark(list)
+			ans.Output = list
 		}
 		return err
 	}
@@ -214,7 +258,7 @@ func (q *question) place() (place, error) {
 }
 
 // listed is the answer to list: as many items as fit, and how many are left out. Closed items that no item needs are left out.
-func listed(items []event.Item, source string) value.Value {
+func listed(items []event.Item, source string) map[string]any {
 	needed := map[string]bool{}
 	for i := range items {
 		if !items[i].Closed {

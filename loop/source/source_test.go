@@ -122,6 +122,13 @@ func (b *bench) read(name string) string {
 	return string(text)
 }
 
+func (b *bench) remove(name string) {
+	b.t.Helper()
+	if err := os.Remove(filepath.Join(b.dir, name)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 func said(items []event.Item) string {
 	var out []string
 	for _, it := range items {

@@ -3,6 +3,7 @@ package event
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -194,6 +195,57 @@ type SourceRequest struct {
 	Token   uint64                 `json:"token,omitempty"` // of the claim, of take and report
 	Agent   string                 `json:"agent,omitempty"` // that has the claim
 	Outcome *ItemOutcome           `json:"outcome,omitempty"`
+	// Watch, of list, has the source be looked at again and again, until something has changed; nil: the source is asked once.
+	Watch *SourceWatch `json:"watch,omitempty"`
+}
+
+// SourceWatch says how a source is looked at, and when the attempt answers. The answer is that of the look that found a change: another list
+// than the one that is known, or a list where the source could not be asked before, or a failure where it could. Where nothing has changed
+// for the whole time, the answer is that of the last look if that failed, and else an object in which same is true.
+type SourceWatch struct {
+	Known string        `json:"known,omitempty"` // the mark of the list that is known, see [ListMark]; "": the source could not be asked
+	Every time.Duration `json:"every"`           // before the first look; doubled before each other one
+	Most  time.Duration `json:"most"`            // the longest pause between two looks
+	For   time.Duration `json:"for"`             // when the attempt answers at the latest; the time that looks take does not count
+}
+
+// IsWatch reports whether an attempt watches a source: it can be stopped at any time and begun anew, and nothing gets lost.
+func (a *Attempt) IsWatch() bool { return a.Source != nil && a.Source.Watch != nil }
+
+// Pause is how long the watch waits before its next look, after n looks and a time of waiting; 0: that time was all.
+func (w *SourceWatch) Pause(n int, waited time.Duration) time.Duration {
+	d := max(w.Every, time.Millisecond)
+	for ; n > 0 && d < w.Most; n-- {
+		d *= 2
+	}
+	return max(0, min(d, max(w.Most, w.Every), w.For-waited))
+}
+
+// Changed reports whether a look found something else than what is known.
+func (w *SourceWatch) Changed(look *AttemptFinished) bool {
+	if look.Outcome != OK {
+		return w.Known != ""
+	}
+	return ListMark(look.Output) != w.Known
+}
+
+// Unchanged is the output of a watch that has found no change.
+func Unchanged() value.Value { return map[string]any{"same": true} }
+
+// IsUnchanged reports whether an output is that of a watch that has found no change.
+func IsUnchanged(v value.Value) bool {
+	o, _ := v.(map[string]any)
+	return o["same"] == true
+}
+
+// ListMark tells the output of list apart from other outputs. It is the mark that the output has, or else a hash.
+func ListMark(v value.Value) string {
+	o, _ := v.(map[string]any)
+	if mark, is := o["mark"].(string); is && mark != "" {
+		return mark
+	}
+	sum := sha256.Sum256(value.Append(nil, v))
+	return hex.EncodeToString(sum[:16])
 }
 
 // ItemStatus says how the work on an item ended.
@@ -279,7 +331,7 @@ type Claim struct {
 	Lost     int        `json:"lost"`             // leases that ran out
 	Title    string     `json:"title,omitempty"`  // of the item
 	Since    Time       `json:"since,omitempty"`  // when the newest claim was made
-	Waits    bool       `json:"waits,omitempty"`  // the run waits for a person; only in the answer to renew
+	Waits    bool       `json:"waits,omitempty"`  // the run waits for a person, an event or a distant moment; only in the answer to renew
 	Parked   Time       `json:"parked,omitempty"` // since when it is parked; 0: it is not
 	At       Time       `json:"at,omitempty"`     // what the clock of the store shows at the answer
 }
@@ -578,6 +630,14 @@ func (f *facts) source(s *SourceRequest) {
 		f.text('s', string(o.Status))
 		f.text('m', o.Message)
 		f.text('r', o.Run)
+		f.end()
+	}
+	if w := s.Watch; w != nil {
+		*f = append(*f, 'w')
+		f.text('k', w.Known)
+		f.number('e', uint64(w.Every))
+		f.number('m', uint64(w.Most))
+		f.number('f', uint64(w.For))
 		f.end()
 	}
 	f.end()

@@ -118,7 +118,10 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 		}
 	}
 	if r.Operation == event.ClaimRenew {
-		if c.Waits, err = waitsForPeople(rows, c.Run); err != nil {
+		if c.Waits, err = waitsForPeople(rows, c.Run); err == nil && !c.Waits {
+			c.Waits, err = rests(rows, c.Run, r, now)
+		}
+		if err != nil {
 			return a, err
 		}
 	}

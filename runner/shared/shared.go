@@ -304,6 +304,9 @@ func Forget(rows Rows, run string) error {
 	if err := removeAll(rows, asksSpace, run); err != nil {
 		return err
 	}
+	if err := rows.Delete(restSpace, run); err != nil {
+		return err
+	}
 	var names, keys, loops, lasts []string
 	err := rows.Scan(runHas(run), "", func(key string, _ []byte) bool {
 		if name, is := strings.CutPrefix(key, hasEvent); is {

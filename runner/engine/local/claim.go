@@ -220,6 +220,7 @@ type change struct {
 	ends    []admission.End     // what attempts give back that the batch ends
 	leaves  []string            // keys of attempts that leave their sync points
 	asks    []event.Command     // what the run asks people, and what it asks no more
+	rest    *shared.Rest        // whether anything of it is in flight now
 	took    *durations.Expected // durations of nodes, at the end of a run that succeeded
 }
 
@@ -246,6 +247,9 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 		}
 		if err == nil {
 			err = shared.ApplyAsks(sharedRows{tx}, c.id, ch.asks, e.now())
+		}
+		if err == nil {
+			err = shared.NoteRest(sharedRows{tx}, c.id, ch.rest)
 		}
 		if ch.ended != 0 && err == nil {
 			err = c.forgetEnded(tx, ch.end, ch.ended)

@@ -232,6 +232,15 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	return *d.fold.End(), nil
 }
 
+// restUntilEvent is waitForEvent. A drive that parks its runs, and of which nothing but watches of sources is in flight, is counted meanwhile.
+func (d *drive) restUntilEvent(ctx context.Context) error {
+	if d.parks && d.live.onlyWatch() && len(d.children.byRun) == 0 {
+		d.engine.watching.Add(1)
+		defer d.engine.watching.Add(-1)
+	}
+	return d.waitForEvent(ctx)
+}
+
 // queueBeginning does the work between the replay and the first new event. It feeds the events that
 // came while no process drove the run first, so that it does not request an unwanted attempt again.
 func (d *drive) queueBeginning() error {
@@ -328,7 +337,7 @@ func (d *drive) driveToEnd(ctx context.Context) error {
 			if err := d.parkRun(); err != nil {
 				return err
 			}
-			if err := d.waitForEvent(ctx); err != nil {
+			if err := d.restUntilEvent(ctx); err != nil {
 				return err
 			}
 			continue
@@ -459,7 +468,8 @@ func (d *drive) rowChange(taken []event.Event) change {
 		}
 	}
 	ch.leaves, ch.asks = engine.Leaves(d.out.Commands), engine.Asks(d.out.Commands)
-	ch.due, _ = d.fold.Due()
+	due, idle := d.fold.Due()
+	ch.due, ch.rest = due, shared.RestOf(&d.start.First, due, idle)
 	if end := d.fold.End(); end != nil {
 		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), engine.EncodeSummary(end)
 		ch.used, ch.end = d.usage.Most(), shared.EndOf(&d.start.First, end)

@@ -33,6 +33,7 @@ type Engine struct {
 	closed    bool
 	leftovers bool        // attempts outlived a drive
 	inLine    atomic.Bool // a run of this process may wait for a grant
+	watching  atomic.Int64
 	line      line
 	halts     halts
 	fresh     *fresh         // the run that was started here last, if it was not driven here; or nil

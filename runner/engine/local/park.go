@@ -37,6 +37,10 @@ func (e *Engine) DriveUntilParked(ctx context.Context, run string, w engine.Watc
 	return end, err
 }
 
+// Watching is how many drives that park their runs wait for sources that they watch, and for nothing else. Such a drive can be stopped at any
+// time: its next driver watches anew.
+func (e *Engine) Watching() int { return int(e.watching.Load()) }
+
 // gaveUp reports whether the error of a drive that parks runs means that this process does not drive the run any more.
 func gaveUp(err error) bool {
 	return err != nil && !errors.Is(err, engine.ErrParked) && !errors.Is(err, engine.ErrOwned) && !errors.Is(err, engine.ErrClosed)

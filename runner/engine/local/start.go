@@ -82,7 +82,8 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	}
 	var made newRun
 	err = e.write(func(tx *transaction) error {
-		made = newRun{start: &s, group: g, events: names, batch: b, asks: engine.Asks(out.Commands), status: engine.StatusAfter(event.Pending, &out, fold), epoch: epoch}
+		due, idle := fold.Due()
+		made = newRun{start: &s, rest: shared.RestOf(&first, due, idle), group: g, events: names, batch: b, asks: engine.Asks(out.Commands), status: engine.StatusAfter(event.Pending, &out, fold), epoch: epoch}
 		return e.insertRun(tx, &made)
 	})
 	if err != nil {
@@ -145,6 +146,7 @@ type newRun struct {
 	events []string // the names of those that it waits for
 	batch  journal.Batch
 	asks   []event.Command // of the batch: what it asks people
+	rest   *shared.Rest    // after the batch
 	status event.Status
 	epoch  int64 // of this process, for the queue of the group
 	entry  entry
@@ -192,6 +194,9 @@ func (e *Engine) insertRun(tx *transaction, n *newRun) error {
 			key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
 		if err == nil {
 			err = shared.ApplyAsks(sharedRows{tx}, h.Run, n.asks, e.now())
+		}
+		if err == nil {
+			err = shared.NoteRest(sharedRows{tx}, h.Run, n.rest)
 		}
 	}
 	for _, name := range n.events {

@@ -22,6 +22,7 @@ type coming struct {
 	answer *event.AttemptFinished
 	timer  event.SetTimer
 	refuse uint64 // the ticket of an attempt whose patience ends
+	look   *look  // the next look of an attempt that watches a source
 	// outsider is the key of a request of another process, which ends: see line.
 	outsider string
 }
@@ -31,7 +32,17 @@ func (c coming) Before(other coming) bool {
 	return c.at < other.at || c.at == other.at && c.order < other.order
 }
 
-func (c *coming) isTimer() bool { return c.answer == nil && c.refuse == 0 && c.outsider == "" }
+func (c *coming) isTimer() bool {
+	return c.answer == nil && c.refuse == 0 && c.look == nil && c.outsider == ""
+}
+
+// look is an attempt that watches a source: how often it has looked, how long it has waited, and what it saw last.
+type look struct {
+	event.Attempt
+	looks  int
+	waited time.Duration
+	last   event.AttemptFinished
+}
 
 // driver is one run in one life of a driving process.
 type driver struct {
@@ -394,6 +405,8 @@ func (d *driver) turn(ctx context.Context) error {
 			lost = errors.Join(lost, shared.Withdraw(&e.shared, d.run(), key))
 		}
 		lost = errors.Join(lost, shared.ApplyAsks(&e.shared, d.run(), engine.Asks(r.Commands), e.wall()))
+		due, idle := d.fold.Due()
+		lost = errors.Join(lost, shared.NoteRest(&e.shared, d.run(), shared.RestOf(&d.s.start.First, due, idle)))
 		if end := d.fold.End(); end != nil {
 			lost = errors.Join(lost, shared.EndRun(&e.shared, shared.EndOf(&d.s.start.First, end), e.wall()))
 		}
@@ -495,6 +508,8 @@ func (d *driver) take(c coming) {
 	switch {
 	case c.refuse != 0:
 		d.refuse(c.refuse)
+	case c.look != nil:
+		d.lookAgain(c.look)
 	case c.answer != nil:
 		d.pending = append(d.pending, event.Event{AttemptFinished: c.answer})
 		if _, live := d.live[c.answer.Ticket]; live && d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Twice) {
@@ -600,8 +615,48 @@ func (d *driver) answer(a *event.Attempt) error {
 
 // execute lets the world carry an attempt out.
 func (d *driver) execute(a event.Attempt) {
+	if a.IsWatch() {
+		d.planLook(&look{Attempt: a})
+		return
+	}
+	answer, took := d.e.opts.World.Attempt(a, d.e.rng)
+	d.planAnswer(a, answer, took)
+}
+
+// planLook plans the next look of an attempt that watches a source, or its end.
+func (d *driver) planLook(l *look) {
+	pause := l.Source.Watch.Pause(l.looks, l.waited)
+	if pause > 0 {
+		l.looks, l.waited = l.looks+1, l.waited+pause
+		d.plan(coming{at: d.e.now.Add(pause), look: l})
+		return
+	}
+	if l.last.Outcome != event.Failed {
+		l.last = event.AttemptFinished{Ticket: l.Ticket, Node: l.Node, Attempt: l.Attempt.Attempt, Outcome: event.OK, Output: event.Unchanged()}
+	}
+	d.planAnswer(l.Attempt, l.last, 0)
+}
+
+// lookAgain lets the world answer a look, unless nobody waits for the attempt any more. The world is asked as for a list of its own.
+func (d *driver) lookAgain(l *look) {
+	if _, live := d.live[l.Ticket]; !live {
+		return
+	}
+	a, q := l.Attempt, *l.Source
+	q.Watch, a.Source = nil, &q
+	a.Key = fmt.Sprintf("%s-%d", a.Key, l.looks)
+	answer, took := d.e.opts.World.Attempt(a, d.e.rng)
+	if l.Source.Watch.Changed(&answer) {
+		d.planAnswer(l.Attempt, answer, took)
+		return
+	}
+	l.last = answer
+	d.planLook(l)
+}
+
+// planAnswer plans the answer to an attempt after the time that it takes.
+func (d *driver) planAnswer(a event.Attempt, answer event.AttemptFinished, took time.Duration) {
 	e := d.e
-	answer, took := e.opts.World.Attempt(a, e.rng)
 	if a.Timeout > 0 && took > a.Timeout {
 		took = a.Timeout
 		partial := answer.Partial

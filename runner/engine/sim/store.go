@@ -52,6 +52,7 @@ type stored struct {
 	number  int             // of the run in the order of their starts
 	queued  bool            // a driver waits for the turn of the run
 	asks    []event.Command // of the first batch, until the run is stored
+	rest    *shared.Rest    // after the first batch
 }
 
 // NewStore makes an empty store whose chance is drawn from a seed.
@@ -181,13 +182,16 @@ func (e *Engine) makeRun(s engine.Start, begins bool) (*stored, error) {
 	}
 	var out event.Reaction
 	first := s.First
-	b, err := engine.NewFold(s.Header, m).Feed(e.wall(), []event.Event{{RunStarted: &first}}, &out)
+	fold := engine.NewFold(s.Header, m)
+	b, err := fold.Feed(e.wall(), []event.Event{{RunStarted: &first}}, &out)
 	if err != nil {
 		return nil, err
 	}
 	made := &stored{start: s, number: len(e.runs)}
 	if begins {
 		made.batches, made.asks = []journal.Batch{b}, engine.Asks(out.Commands)
+		due, idle := fold.Due()
+		made.rest = shared.RestOf(&first, due, idle)
 	}
 	return made, nil
 }

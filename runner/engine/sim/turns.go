@@ -241,6 +241,7 @@ func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
 		e.runs[s.Header.Run] = made
 		e.changes++
 		unheard = shared.ApplyAsks(&e.shared, s.Header.Run, made.asks, e.wall())
+		unheard = errors.Join(unheard, shared.NoteRest(&e.shared, s.Header.Run, made.rest))
 		made.asks = nil
 		for _, name := range names {
 			unheard = errors.Join(unheard, shared.Listen(&e.shared, name, s.Header.Run))

@@ -1,0 +1,51 @@
+package shared
+
+import "github.com/flowrun/flowrun/runner/event"
+
+// restSpace has the runs that do items and of which nothing is in flight, by their ids.
+const restSpace = "resting"
+
+// Rest is how a run stands that does an item of a loop: whether nothing of it is in flight, so that it waits for a moment or for something
+// from outside, and when its first timer is due then; 0: no timer is set.
+type Rest struct {
+	Idle bool
+	Due  event.Time
+}
+
+// RestOf says how a run stands; nil: it does no item of a loop, and nobody wants to know.
+func RestOf(first *event.RunStarted, due event.Time, idle bool) *Rest {
+	if first.Cause == nil || first.Cause.Kind != event.CauseLoop {
+		return nil
+	}
+	return &Rest{idle, due}
+}
+
+// restRow is a run that rests.
+type restRow struct {
+	Due event.Time `json:"due,omitempty"`
+}
+
+// NoteRest keeps how a run stands. Nothing is to be kept where r is nil.
+func NoteRest(rows Rows, run string, r *Rest) error {
+	switch {
+	case r == nil:
+		return nil
+	case r.Idle:
+		return saveRow(rows, restSpace, run, restRow{r.Due})
+	}
+	return rows.Delete(restSpace, run)
+}
+
+// rests reports whether a run waits for something from outside, or for a moment that is at least as far away as a lease is long.
+func rests(rows Rows, run string, r *event.ClaimRequest, now event.Time) (bool, error) {
+	if run == "" {
+		return false, nil
+	}
+	body, found, err := rows.Get(restSpace, run)
+	if err != nil || !found {
+		return false, err
+	}
+	var row restRow
+	err = decodeRow(restSpace, run, body, &row)
+	return err == nil && (row.Due == 0 || row.Due.Sub(now) >= r.Lease), err
+}
