@@ -15,8 +15,8 @@ const tracked = team + `
 loop "l" {
   agents = [pool.team]
   source "dispatch" {}
-  source "tracker" {
-    type = "http"
+  source "backlog" {
+    from = "http"
     url  = "http://127.0.0.1/items"
   }
   handle {
@@ -128,7 +128,7 @@ func TestSourceElsewhereIsDownForADay(t *testing.T) {
 	if quiet > 50 || len(x.calls) != 1 || end.Outputs["closed"] != 1.0 {
 		t.Errorf("%d events, calls %v, %v", quiet, x.calls, end.Outputs)
 	}
-	if text := strings.Join(x.lines, "\n"); strings.Count(text, "source tracker cannot be asked") != 1 {
+	if text := strings.Join(x.lines, "\n"); strings.Count(text, "source backlog cannot be asked") != 1 {
 		t.Error(text)
 	}
 }

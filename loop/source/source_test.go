@@ -395,7 +395,7 @@ func TestListIsBounded(t *testing.T) {
 	for i := range 200 {
 		items = append(items, event.Item{ID: fmt.Sprint(i), Title: "t", Body: strings.Repeat("b", 20<<10)})
 	}
-	o := listed(items, "s").(map[string]any)
+	o := listed(items, "s")
 	text, _ := json.Marshal(o)
 	if n := len(o["items"].([]any)); float64(n)+o["left"].(float64) != 200 || len(text) > executor.MaxOutput || n < 50 {
 		t.Errorf("%d items, %v left, %d bytes", n, o["left"], len(text))

@@ -26,7 +26,7 @@ type Fold struct {
 	seq     uint64
 	last    event.Time
 	timers  map[uint64]event.SetTimer
-	flying  map[uint64]bool   // attempts that have not answered, by ticket
+	flying  map[uint64]bool   // attempts that have not answered, by ticket; false: it watches a source
 	called  map[string]string // children that have not ended, and the nodes that called them
 	end     *event.End
 	// slice is Slice; tests try others.
@@ -147,7 +147,7 @@ func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 	for _, c := range seen.Commands {
 		switch {
 		case c.Start != nil:
-			f.flying[c.Start.Ticket] = true
+			f.flying[c.Start.Ticket] = !c.Start.IsWatch()
 		case c.StartChild != nil:
 			f.called[c.StartChild.Run] = c.StartChild.Node
 		case c.SetTimer != nil:
@@ -197,6 +197,16 @@ func (f *Fold) DueBesideCalls() (due event.Time, idle bool) {
 		}
 	}
 	return due, true
+}
+
+// works reports whether anything is in flight but watches of sources.
+func (f *Fold) works() bool {
+	for _, works := range f.flying { // any order: one is enough
+		if works {
+			return true
+		}
+	}
+	return false
 }
 
 // CalledBy returns the node that called a run; called is false if no node did, or if the run has ended.

@@ -73,7 +73,7 @@ func EncodeSummary(end *event.End) []byte {
 }
 
 // StatusAfter returns the status of a run after a reaction of its fold, given its status before. A run that has begun is waiting while
-// it has no live attempt. Its called runs do not count: a host that lists runs looks at them.
+// it has no live attempt but watches of sources. Its called runs do not count: a host that lists runs looks at them.
 func StatusAfter(s event.Status, r *event.Reaction, f *Fold) event.Status {
 	for i := range r.Transitions {
 		if t := &r.Transitions[i]; t.Node == "" && t.To != "" {
@@ -83,7 +83,7 @@ func StatusAfter(s event.Status, r *event.Reaction, f *Fold) event.Status {
 	switch {
 	case s == event.Pending || s.Terminal():
 		return s
-	case len(f.flying) == 0:
+	case !f.works():
 		return event.Waiting
 	}
 	return event.Running

@@ -468,3 +468,39 @@ func TestLoopsAreWoken(t *testing.T) {
 		}
 	}
 }
+
+// A renewal says that the run waits, if nothing of it is in flight and its first timer is at least a lease away.
+func TestRenewalSaysThatTheRunRests(t *testing.T) {
+	for i, c := range []struct {
+		first event.RunStarted
+		due   time.Duration // 0: no timer
+		idle  bool
+		want  bool
+	}{
+		{event.RunStarted{Cause: &event.Cause{Kind: event.CauseLoop}}, 0, true, true},
+		{event.RunStarted{Cause: &event.Cause{Kind: event.CauseLoop}}, time.Hour, true, true},
+		{event.RunStarted{Cause: &event.Cause{Kind: event.CauseLoop}}, time.Hour - 1, true, false},
+		{event.RunStarted{Cause: &event.Cause{Kind: event.CauseLoop}}, 0, false, false},
+		{event.RunStarted{}, 0, true, false},
+	} {
+		rows, now := &Map{}, event.Time(1000)
+		renew := event.ClaimRequest{Operation: event.ClaimTake, Item: "dispatch/a", Loop: "team", Agent: "leo", Run: "r", Lease: time.Hour}
+		renew.Token, renew.Operation = claim(t, rows, renew, now).Token, event.ClaimRenew
+		due := event.Time(0)
+		if c.due != 0 {
+			due = now.Add(c.due)
+		}
+		if err := NoteRest(rows, "r", RestOf(&c.first, due, c.idle)); err != nil {
+			t.Fatal(err)
+		}
+		if have := claim(t, rows, renew, now); have.Waits != c.want || !have.Won {
+			t.Errorf("%d: %+v", i, have)
+		}
+		if err := NoteRest(rows, "r", RestOf(&c.first, 0, false)); err != nil {
+			t.Fatal(err)
+		}
+		if have := claim(t, rows, renew, now); have.Waits {
+			t.Errorf("%d: a run of which something is in flight waits: %+v", i, have)
+		}
+	}
+}

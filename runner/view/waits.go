@@ -30,7 +30,7 @@ func (w *work) takeEvent(ev *event.Event) {
 // takeCommand takes in what a command begins.
 func (w *work) takeCommand(c *event.Command) {
 	switch {
-	case c.Start != nil:
+	case c.Start != nil && !c.Start.IsWatch():
 		if w.attempts == nil {
 			w.attempts = map[uint64]bool{}
 		}
