@@ -248,9 +248,9 @@ workflow "hear" {
 }
 
 workflow "sleep" {
-  input "for" { type = string }
+  input "span" { type = string }
   step "slept" {
-    wait { duration = input.for }
+    wait { duration = input.span }
   }
 }
 
@@ -265,12 +265,12 @@ loop "l" {
   handle {
     when     = "'long' in item.labels"
     workflow = workflow.sleep
-    with     = { for = "2h" }
+    with     = { span = "2h" }
   }
   handle {
     when     = "'short' in item.labels"
     workflow = workflow.sleep
-    with     = { for = "8m" }
+    with     = { span = "8m" }
   }
   handle {
     workflow = workflow.do
