@@ -36,6 +36,9 @@ func NoteRest(rows Rows, run string, r *Rest) error {
 	return rows.Delete(restSpace, run)
 }
 
+// Stir notes that a run gets a message: it does not rest until it has heard of it.
+func Stir(rows Rows, run string) error { return rows.Delete(restSpace, run) }
+
 // rests reports whether a run waits for something from outside, or for a moment that is at least as far away as a lease is long.
 func rests(rows Rows, run string, r *event.ClaimRequest, now event.Time) (bool, error) {
 	if run == "" {

@@ -165,7 +165,11 @@ func (e *Engine) postAll(tx *transaction, posts []shared.Post) error {
 				return err
 			}
 		}
-		if err := e.post(tx, p, packed); err != nil {
+		err := e.post(tx, p, packed)
+		if err == nil {
+			err = shared.Stir(sharedRows{tx}, p.Run)
+		}
+		if err != nil {
 			return err
 		}
 	}

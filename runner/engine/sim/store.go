@@ -236,6 +236,9 @@ func (e *Engine) postAll(posts []shared.Post) {
 			s.inbox = slices.DeleteFunc(s.inbox, func(old event.External) bool { return engine.InPlaceOf(old) == begins })
 		}
 		s.post(packed)
+		if err := shared.Stir(&e.shared, p.Run); err != nil {
+			panic("sim: " + err.Error()) // it is a map
+		}
 	}
 }
 
