@@ -496,11 +496,11 @@ func TestRenewalSaysThatTheRunRests(t *testing.T) {
 		if have := claim(t, rows, renew, now); have.Waits != c.want || !have.Won {
 			t.Errorf("%d: %+v", i, have)
 		}
-		if err := NoteRest(rows, "r", RestOf(&c.first, 0, false)); err != nil {
+		if err := Stir(rows, "r"); err != nil {
 			t.Fatal(err)
 		}
 		if have := claim(t, rows, renew, now); have.Waits {
-			t.Errorf("%d: a run of which something is in flight waits: %+v", i, have)
+			t.Errorf("%d: a run that has not heard of a message waits: %+v", i, have)
 		}
 	}
 }
