@@ -56,6 +56,8 @@ type leftBehind struct {
 	driven map[string]time.Time
 }
 
+func (h *leftBehind) Watching() int { return 0 }
+
 func (h *leftBehind) DriveUntilParked(_ context.Context, run string, _ engine.Watcher) (event.End, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
