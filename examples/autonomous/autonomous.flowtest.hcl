@@ -46,6 +46,19 @@ test "an agent that falls silent is started again after five minutes, and its it
   ]
 }
 
+# The tidying of the day is done at its beginning. Then nobody is called, and the journal of the loop stays short, while the roadmap is looked at.
+test "a day on which there is nothing to do" {
+  loop    = loop.engineering
+  run_for = "24h"
+  vars    = { tidy_every = "7d" }
+  items   = { roadmap = [] }
+  agent "sam" { replies = [{ output = "done", takes = "1m" }] }
+  expect = [
+    "loop.asked.roadmap >= 45 && loop.events <= 50",
+    "map(calls.sam, .task) == ['Make one thing simpler'] && len(calls.leo) == 0",
+  ]
+}
+
 # From a Monday at 8 to the next one: the roadmap is worked off, leo fails once, a person takes two days to answer, what is handed in on the
 # third day goes before the rest of the roadmap, a process dies and another one takes over, later there is none for an hour, and at the
 # weekend, when there is nothing to do, nobody is called.

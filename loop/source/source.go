@@ -145,7 +145,7 @@ func (x *Executor) watch(ctx context.Context, a *event.Attempt) event.AttemptFin
 		}
 		look, q := *a, *a.Source
 		q.Watch, look.Source = nil, &q
-		look.Key = fmt.Sprintf("%s-%d", a.Key, looks+1)
+		look.Key = fmt.Sprintf("%s-%d", a.Key, x.now().UnixMicro()) // the next driver of the run watches with the same key of the attempt
 		ans = x.Execute(ctx, look)
 		ans.StartedAt = began
 		if ctx.Err() != nil || w.Changed(&ans) {

@@ -177,6 +177,24 @@ func TestLoops(t *testing.T) {
 	}
 }
 
+// On a day on which there is nothing to do, a loop asks its source in the network all day, calls no agent and journals next to nothing. What the
+// source lists in the evening is done.
+func TestIdleDay(t *testing.T) {
+	from, _, _ := strings.Cut(office, "  source \"roadmap\"")
+	_, rest, _ := strings.Cut(office, "  handle {")
+	program := strings.Replace(from+"  handle {"+rest, "from = \"file\"\n    path = \"TODO.md\"", "from = \"http\"\n    url  = \"https://tracker.example\"", 1)
+	p, loaded := load(t, program, test(`
+  run_for = "26h"
+  items   = [{ id = "a", after = "24h30m" }]
+  agent "sam" { replies = [{ output = "ok" }] }
+  at "24h" { expect = ["loop.events <= 50 && loop.asked.backlog >= 200 && len(calls.work) == 0 && loop.status == 'idle'"] }
+  expect = ["loop.done == ['a'] && len(calls.work) == 1 && calls.work[0].at < 24.6 * 3600"]
+`))
+	if r := flowtest.Run(context.Background(), p, &loaded.Tests[0]); !r.Passed() {
+		t.Errorf("%+v", r.Failures)
+	}
+}
+
 // The driver of a loop dies at each point, and each item is done once all the same.
 func TestLoopCrashesEverywhere(t *testing.T) {
 	p, loaded := load(t, office, test(`

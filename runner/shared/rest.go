@@ -2,8 +2,8 @@ package shared
 
 import "github.com/flowrun/flowrun/runner/event"
 
-// restSpace has the runs that do items and of which nothing is in flight, by their ids.
-const restSpace = "resting"
+// RestSpace has the runs that do items and of which nothing is in flight, by their ids.
+const RestSpace = "resting"
 
 // Rest is how a run stands that does an item of a loop: whether nothing of it is in flight, so that it waits for a moment or for something
 // from outside, and when its first timer is due then; 0: no timer is set.
@@ -31,24 +31,24 @@ func NoteRest(rows Rows, run string, r *Rest) error {
 	case r == nil:
 		return nil
 	case r.Idle:
-		return saveRow(rows, restSpace, run, restRow{r.Due})
+		return saveRow(rows, RestSpace, run, restRow{r.Due})
 	}
-	return rows.Delete(restSpace, run)
+	return rows.Delete(RestSpace, run)
 }
 
 // Stir notes that a run gets a message: it does not rest until it has heard of it.
-func Stir(rows Rows, run string) error { return rows.Delete(restSpace, run) }
+func Stir(rows Rows, run string) error { return rows.Delete(RestSpace, run) }
 
 // rests reports whether a run waits for something from outside, or for a moment that is at least as far away as a lease is long.
 func rests(rows Rows, run string, r *event.ClaimRequest, now event.Time) (bool, error) {
 	if run == "" {
 		return false, nil
 	}
-	body, found, err := rows.Get(restSpace, run)
+	body, found, err := rows.Get(RestSpace, run)
 	if err != nil || !found {
 		return false, err
 	}
 	var row restRow
-	err = decodeRow(restSpace, run, body, &row)
+	err = decodeRow(RestSpace, run, body, &row)
 	return err == nil && (row.Due == 0 || row.Due.Sub(now) >= r.Lease), err
 }

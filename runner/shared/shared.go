@@ -304,7 +304,7 @@ func Forget(rows Rows, run string) error {
 	if err := removeAll(rows, asksSpace, run); err != nil {
 		return err
 	}
-	if err := rows.Delete(restSpace, run); err != nil {
+	if err := rows.Delete(RestSpace, run); err != nil {
 		return err
 	}
 	var names, keys, loops, lasts []string

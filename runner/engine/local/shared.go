@@ -165,11 +165,7 @@ func (e *Engine) postAll(tx *transaction, posts []shared.Post) error {
 				return err
 			}
 		}
-		err := e.post(tx, p, packed)
-		if err == nil {
-			err = shared.Stir(sharedRows{tx}, p.Run)
-		}
-		if err != nil {
+		if err := e.post(tx, p, packed); err != nil {
 			return err
 		}
 	}
@@ -177,13 +173,19 @@ func (e *Engine) postAll(tx *transaction, posts []shared.Post) error {
 }
 
 func (e *Engine) post(tx *transaction, p *shared.Post, packed []byte) error {
-	var key, ended, waiting int64
-	err := tx.readRow("SELECT key, ended, (SELECT count(*) FROM inbox WHERE run = key) FROM runs WHERE id = ?", []any{p.Run}, &key, &ended, &waiting)
+	var key, ended, waiting, rests int64
+	err := tx.readRow("SELECT key, ended, (SELECT count(*) FROM inbox WHERE run = runs.key), (SELECT count(*) FROM shared WHERE space = ? AND key = runs.id) FROM runs WHERE id = ?",
+		[]any{shared.RestSpace, p.Run}, &key, &ended, &waiting, &rests)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && ended != 0:
 		return nil
 	case err != nil:
 		return err
+	}
+	if rests > 0 {
+		if err := shared.Stir(sharedRows{tx}, p.Run); err != nil {
+			return err
+		}
 	}
 	if begins := engine.InPlaceOf(p.External); begins != "" {
 		if _, err := tx.exec("DELETE FROM inbox WHERE run = ? AND substr(CAST(body AS TEXT), 1, ?) = ?", key, len(begins), begins); err != nil {

@@ -644,7 +644,7 @@ func (d *driver) lookAgain(l *look) {
 	}
 	a, q := l.Attempt, *l.Source
 	q.Watch, a.Source = nil, &q
-	a.Key = fmt.Sprintf("%s-%d", a.Key, l.looks)
+	a.Key = fmt.Sprintf("%s-%d", a.Key, d.e.now)
 	answer, took := d.e.opts.World.Attempt(a, d.e.rng)
 	if l.Source.Watch.Changed(&answer) {
 		d.planAnswer(l.Attempt, answer, took)

@@ -18,7 +18,10 @@ func (a *app) newLoopRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "run NAME [FILE|DIR]", Short: "Run a loop in the foreground", Args: between(1, 2, "NAME [FILE|DIR]"),
 		Long: `run drives a loop of a program until it is stopped. Each item is done by a run of its own. Ctrl-C stops the loop and the runs of its items;
-the next  flowrun loop run NAME  goes on with them, and ends as its own flags say. A loop runs once in a store at a time.`,
+the next  flowrun loop run NAME  goes on with them, and ends as its own flags say. A loop runs once in a store at a time.
+
+With --until-idle the loop also ends while runs of items wait for a person, for an event or for a distant moment. Its next run, or flowrun serve,
+goes on with them.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name, o.Path, a.asJSON = words[0], ".", o.JSON
 			if len(words) > 1 {
