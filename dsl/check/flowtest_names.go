@@ -15,13 +15,13 @@ import (
 // requestType is what a reply of a stub can read.
 var requestType = value.Object(map[string]value.Type{
 	"task": value.StringType, "with": value.AnyType, "feedback": value.StringType, "attempt": value.IntType, "iteration": value.IntType,
-	"agent": value.StringType, "inputs": value.AnyType,
+	"agent": value.StringType, "inputs": value.AnyType, "handoff": ir.HandoffType,
 })
 
 // callType is one request that a stub was asked.
 var callType = value.Object(map[string]value.Type{
 	"at": value.NumberType, "ended": value.NumberType, "node": value.StringType, "key": value.StringType,
-	"task": value.StringType, "with": value.AnyType, "feedback": value.StringType, "attempt": value.IntType, "agent": value.StringType,
+	"task": value.StringType, "with": value.AnyType, "feedback": value.StringType, "attempt": value.IntType, "agent": value.StringType, "handoff": ir.HandoffType,
 	"command": value.List(value.StringType), "script": value.StringType, "stdin": value.StringType, "env": value.Map(value.StringType),
 	"url": value.StringType, "method": value.StringType, "body": value.StringType,
 })
@@ -131,7 +131,7 @@ func always(t value.Type) value.Type {
 func (c *testChecker) requestEnv() *expr.Env {
 	env := c.fixedEnv()
 	for _, name := range schema.Roots {
-		env.Hidden[name] = "A reply reads  request  alone: task, with, feedback, attempt, iteration, agent and inputs of what is asked."
+		env.Hidden[name] = "A reply reads  request  alone: task, with, feedback, attempt, iteration, agent, handoff and inputs of what is asked."
 	}
 	env.Roots = roots{"request": root("request", requestType)}
 	return env

@@ -231,7 +231,7 @@ var Actions = []Action{
 		Attr{Name: "title", Kind: Value, Want: value.StringType, Default: "the names of the workflow and the step", Doc: "What it is about, in a line."},
 		Attr{Name: "level", Kind: Value, Want: value.StringType, Default: `"info"`, Doc: "How urgent it is, in a word of your own such as \"critical\"."},
 		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "Facts for a receiver that is a program."})}},
-	{Name: "handoff", Takes: words("gates output"), Block: &Block{Doc: "Hands work over to another agent, once, also if flowrun is killed, and does not wait for it. The document is kept in the store, and the same transaction adds work for the agent: a loop with a source \"dispatch\" gives it to that agent, and  flowrun dispatch  lists and shows it. The output is an object of id, the id of the work. It holds no slot.", Once: true, Example: handoffExample, Attrs: attrs(
+	{Name: "handoff", Takes: words("gates output"), Block: &Block{Doc: "Hands work over to another agent, once, also if flowrun is killed, and does not wait for it. One transaction of the store adds the work for the agent, with the document, and keeps the message. A loop with a source \"dispatch\" gives the work to that agent, whose request then has the document as handoff;  flowrun dispatch  lists and shows it. The output is an object of id, the id of the work. It holds no slot.", Once: true, Example: handoffExample, Attrs: attrs(
 		Attr{Name: "to", Kind: Value, Want: value.StringType, Required: true, Doc: "The name of the agent that goes on."},
 		Attr{Name: "summary", Kind: Value, Want: value.StringType, Required: true, Doc: "What was done."},
 		Attr{Name: "next", Kind: Value, Want: value.StringType, Required: true, Doc: "What is to be done. Its first line is the title of the work."},
@@ -243,7 +243,7 @@ var Actions = []Action{
 		Attr{Name: "blockers", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "What is in the way."},
 		Attr{Name: "artifacts", Kind: Value, Want: value.Map(value.StringType), Default: "none", Doc: "Where to find what was made: texts by names, such as { pr = \"https://…\" }."},
 		Attr{Name: "priority", Kind: Value, Want: value.IntType, Min: -MaxPriority, Max: MaxPriority, Default: "0", Doc: "The work with the highest priority is first."},
-		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message once the work is added, with the id and the document in data. The run ends only when the message was answered."})}},
+		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message, with the id and the document in data. The run ends only when the message was answered. A run that is ended at once leaves a message that was not sent as a dead letter."})}},
 	{Name: "wait", Block: &Block{Doc: "Pauses without holding a process or a slot, for a time or until an event comes.", Once: true, Example: eventExample,
 		Attrs: attrs(Attr{Name: "duration", Kind: Duration, Doc: "How long."},
 			Attr{Name: "at", Kind: Value, Want: value.StringType, Doc: "Until when, as in RFC 3339; a moment that has passed is not waited for."},

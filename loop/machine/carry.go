@@ -230,7 +230,7 @@ func (m *Machine) adoptWork(l *leftWork) {
 		return
 	}
 	w.key, w.path = w.source.itemKey(item.ID), nodePath(item.ID)
-	w.child = &event.StartChild{Run: l.Run, Node: w.path, Workflow: l.Does, Inputs: l.Inputs, Cause: &event.Cause{Kind: event.CauseLoop, Name: m.loop.Name, ID: item.ID, Events: m.run.Events()}}
+	w.child = &event.StartChild{Run: l.Run, Node: w.path, Workflow: l.Does, Inputs: l.Inputs, Cause: m.causeOf(&item)}
 	m.work = append(m.work, w)
 	w.agent.busy++ // until it is known that the run still waits
 	m.do(event.Command{StartChild: w.child})

@@ -216,9 +216,14 @@ func (m *Machine) startRun(w *work) {
 	m.limits.begin(m.now)
 	w.stage = working
 	w.child = &event.StartChild{Run: RunOf(w.key, w.token), Node: w.path, Workflow: w.workflow, Inputs: w.inputs, Late: w.late,
-		Cause: &event.Cause{Kind: event.CauseLoop, Name: m.loop.Name, ID: w.item.ID, Events: m.run.Events()}}
+		Cause: m.causeOf(&w.item)}
 	m.do(event.Command{StartChild: w.child})
 	m.show(event.Transition{Node: w.path, From: event.Running, To: event.Waiting, WaitsFor: &event.WaitsFor{Kind: event.WaitChild, Name: w.child.Run}, Name: w.item.ID})
+}
+
+// causeOf is the cause of the run that does an item.
+func (m *Machine) causeOf(item *event.Item) *event.Cause {
+	return &event.Cause{Kind: event.CauseLoop, Name: m.loop.Name, ID: item.ID, Events: m.run.Events(), Handoff: item.Handoff}
 }
 
 // runEnded takes the end of an item's run.

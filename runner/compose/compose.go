@@ -266,6 +266,9 @@ func (c *Composer) composeTask(a *event.Attempt, w *Work) (place string, err err
 	if place, err = c.composeAgent(a, w, c.passEnv(w)); err != nil {
 		return place, err
 	}
+	if h := c.run.HandedOver(); h != nil && h.To == w.Agent.Name {
+		a.Agent.Handoff = h
+	}
 	if w.Feedback == "" {
 		if a.Agent.Feedback, err = c.Feedback(w.Node, sc); err != nil {
 			return "feedback", err

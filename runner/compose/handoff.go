@@ -47,7 +47,17 @@ func (c *Composer) composeHandoff(h *ir.Handoff, a *event.Attempt, w *Work) (q *
 			return nil, "priority", err
 		}
 	}
-	return &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: item, By: "run " + a.Run}, "", nil
+	q = &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: item, By: "run " + a.Run}
+	if len(h.Notify) > 0 {
+		n, no := c.Notice(&Notice{Path: w.Path, Name: w.Node.Name, Generation: w.Generation, About: string(event.MessageHandoff),
+			Message: event.Message{Kind: event.MessageHandoff}, To: h.Notify, Now: d.At})
+		if no != nil {
+			return nil, "notify", errors.New(no.Message)
+		}
+		q.Notice = n.BeginNotice()
+		q.Notice.Message.Title = "" // the store knows it once the work has an id
+	}
+	return q, "", nil
 }
 
 // titleOf is the first line of a text that is not empty.

@@ -33,6 +33,8 @@ type Cause struct {
 	ScheduledAt Time `json:"scheduled_at,omitempty"`
 	// Events are the ids of the events that led to the run, the oldest first.
 	Events []string `json:"events,omitempty"`
+	// Handoff is the document with which the work of the run, or of a run that calls it, was handed over.
+	Handoff *Handoff `json:"handoff,omitempty"`
 }
 
 // CauseOf returns the cause of a run, which is never nil.
@@ -67,12 +69,20 @@ func RetryCause(run string, first *RunStarted) *Cause {
 	return &c
 }
 
-// CallCause is what a called run records of the events that led to its caller; nil if there were none.
-func CallCause(caller *RunStarted) *Cause {
-	if caller.Events() == nil {
+// HandedOver is the document with which the work of the run was handed over; nil if nobody did.
+func (s *RunStarted) HandedOver() *Handoff {
+	if s.Cause == nil {
 		return nil
 	}
-	return &Cause{Events: caller.Events()}
+	return s.Cause.Handoff
+}
+
+// CallCause is what a called run records of the events that led to its caller, and of the hand-over of its work; nil if there were none.
+func CallCause(caller *RunStarted) *Cause {
+	if caller.Events() == nil && caller.HandedOver() == nil {
+		return nil
+	}
+	return &Cause{Events: caller.Events(), Handoff: caller.HandedOver()}
 }
 
 // Object returns the cause as expressions read it. A field that does not apply is null.
@@ -107,5 +117,8 @@ func (f *facts) cause(c *Cause) {
 	f.number('a', uint64(c.At))
 	f.number('d', uint64(c.ScheduledAt))
 	f.texts('e', c.Events)
+	if c.Handoff != nil {
+		f.handoff(c.Handoff)
+	}
 	f.end()
 }

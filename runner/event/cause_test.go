@@ -60,7 +60,8 @@ func TestCauseInDigest(t *testing.T) {
 	}
 	seen := map[string]bool{digest(nil): true}
 	for _, c := range []event.Cause{{Kind: event.CauseLoop}, {Kind: event.CauseEvent}, {Kind: event.CauseLoop, Name: "n"}, {Kind: event.CauseLoop, ID: "n"},
-		{Kind: event.CauseLoop, Source: "n"}, {Kind: event.CauseLoop, At: 1}, {Kind: event.CauseLoop, ScheduledAt: 1}, {Kind: event.CauseLoop, Events: []string{"n"}}} {
+		{Kind: event.CauseLoop, Source: "n"}, {Kind: event.CauseLoop, At: 1}, {Kind: event.CauseLoop, ScheduledAt: 1}, {Kind: event.CauseLoop, Events: []string{"n"}},
+		{Kind: event.CauseLoop, Handoff: &event.Handoff{To: "n"}}, {Kind: event.CauseLoop, Handoff: &event.Handoff{Next: "n"}}} {
 		if d := digest(&c); seen[d] {
 			t.Errorf("%+v has the digest of another cause", c)
 		} else {

@@ -144,6 +144,7 @@ type AgentRequest struct {
 	Task         string      `json:"task,omitempty"`
 	With         value.Value `json:"with,omitempty"`
 	Feedback     string      `json:"feedback,omitempty"`
+	Handoff      *Handoff    `json:"handoff,omitempty"` // with which the work was handed over to this agent; nil: nobody did
 	PassEnv      []string    `json:"pass_env,omitempty"`
 	Input        string      `json:"input,omitempty"`
 	OutputFormat string      `json:"output_format,omitempty"`

@@ -161,6 +161,9 @@ func (f *facts) agent(a *AgentRequest) {
 	f.text('o', a.OutputFormat)
 	f.number('b', uint64(a.Heartbeat))
 	f.text('s', a.Soul)
+	if a.Handoff != nil {
+		f.handoff(a.Handoff)
+	}
 	if m := a.Memory; m != nil {
 		*f = append(*f, 'm')
 		f.truth('r', m.Recall)

@@ -142,6 +142,16 @@ func (h *Handoff) Value() value.Value {
 		"artifacts": artifacts, "run": h.Run, "node": h.Node, "at": h.At.String()}
 }
 
+// Message tells people of the hand-over that the store keeps as work of an id. What says from where the message comes is not set.
+func (h *Handoff) Message(id string) Message {
+	about := h.Ticket
+	if about == "" {
+		about = id
+	}
+	return Message{Kind: MessageHandoff, Level: "info", Title: fmt.Sprintf("%s is handed over to %s", about, h.To), Text: h.Next,
+		Data: map[string]value.Value{"id": id, "handoff": h.Value()}}
+}
+
 func values(texts []string) []any {
 	out := make([]any, len(texts))
 	for i, text := range texts {
@@ -401,6 +411,9 @@ type DispatchRequest struct {
 	Item *Item  `json:"item,omitempty"`
 	Key  string `json:"key,omitempty"`
 	By   string `json:"by,omitempty"` // who asks
+	// Notice begins the message about an item that was handed over, in the transaction that adds the item: workflow, run, node, key and time
+	// are set, and the store fills in the rest. nil: nobody is told.
+	Notice *NoticeRequest `json:"notice,omitempty"`
 }
 
 // LoopOperation says what a request wants of a loop.
@@ -669,6 +682,9 @@ func (f *facts) dispatch(d *DispatchRequest) {
 	}
 	f.text('k', d.Key)
 	f.text('b', d.By)
+	if d.Notice != nil {
+		f.notice(d.Notice)
+	}
 	f.end()
 }
 

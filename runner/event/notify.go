@@ -63,6 +63,18 @@ type NotifyRequest struct {
 	To     []Channel `json:"to"`
 }
 
+// BeginNotice asks the store to which channels the message of an attempt goes.
+func (a *Attempt) BeginNotice() *NoticeRequest {
+	r := &NoticeRequest{Message: a.Notify.Message, Place: a.Name, Begin: map[string]time.Duration{}}
+	if a.Notify.About != "" {
+		r.Place += " " + a.Notify.About
+	}
+	for i := range a.Notify.To {
+		r.Begin[a.Notify.To[i].Name] = a.Notify.To[i].Dedupe
+	}
+	return r
+}
+
 // Channel is a way to a receiver. Fields that the type does not use are zero.
 type Channel struct {
 	Name    string            `json:"name"`

@@ -281,3 +281,102 @@ workflow "more" {
 		t.Errorf("%+v", r.Failures)
 	}
 }
+
+// The agent to which work was handed over has the document in its requests, also in runs that its run calls, without  with . Nobody else has
+// it, and a crash changes none of it.
+func TestReceiverHasTheDocument(t *testing.T) {
+	p, loaded := load(t, `
+agent "sam" {
+  type    = "exec"
+  command = ["coder"]
+}
+agent "leo" {
+  type    = "exec"
+  command = ["coder"]
+}
+agent "ann" { type = "human" }
+loop "l" {
+  agents = [agent.leo, agent.ann]
+  source "dispatch" {}
+  handle {
+    when     = "item.assignee == 'leo'"
+    workflow = workflow.do
+  }
+  handle { workflow = workflow.ask }
+}
+on "go" { workflow = workflow.plan }
+workflow "plan" {
+  step "first" {
+    agent = agent.leo
+    task  = "Plan."
+  }
+  step "hand" {
+    handoff {
+      to        = "leo"
+      summary   = "It is planned."
+      next      = "Do it.\nThen test it."
+      decisions = ["Zod"]
+      artifacts = { pr = "https://example.com/pr/7" }
+    }
+    depends_on = [step.first]
+  }
+  step "person" {
+    handoff {
+      to      = "ann"
+      summary = "It is planned."
+      next    = "Look at it."
+    }
+    depends_on = [step.hand]
+  }
+}
+workflow "do" {
+  step "work" {
+    agent = agent.leo
+    task  = "Go on."
+  }
+  step "judge" {
+    agent      = agent.sam
+    task       = "Judge."
+    depends_on = [step.work]
+  }
+  step "more" {
+    call       = workflow.more
+    depends_on = [step.judge]
+  }
+}
+workflow "more" {
+  step "deep" {
+    agent = agent.leo
+    task  = "Go deeper."
+  }
+}
+workflow "ask" {
+  step "look" {
+    agent = agent.ann
+    task  = "Look."
+  }
+}
+`, test(`
+  loop             = loop.l
+  crash_everywhere = true
+  run_for          = "2h"
+  agent "sam" { replies = [{ output = request.handoff == null ? "nothing" : "something" }] }
+  agent "leo" { replies = [{ output = request.handoff == null ? "nothing" : "${request.handoff.summary} ${request.handoff.decisions[0]} ${request.handoff.artifacts.pr}" }] }
+  emit "go" {}
+  decide "look" {
+    decision = "done"
+    after    = "1h"
+  }
+  at "30m" { expect = ["len(inbox) == 1 && inbox[0].show.handoff.next == 'Look at it.'"] }
+  expect = [
+    "len(dispatches) == 2 && all(dispatches, .state == 'closed')",
+    "map(calls.leo, .task) == ['Plan.', 'Go on.', 'Go deeper.']",
+    "calls.leo[0].handoff == null && all(calls.leo[1:], .handoff.next == 'Do it.\\nThen test it.' && .handoff.node == 'hand')",
+    "len(calls.sam) == 1 && calls.sam[0].handoff == null",
+  ]
+`))
+	r := flowtest.Run(context.Background(), p, &loaded.Tests[0])
+	if !r.Passed() || r.Crashes == 0 {
+		t.Errorf("%d crashes: %+v", r.Crashes, r.Failures)
+	}
+}

@@ -466,6 +466,9 @@ func (t *test) describe(a *event.Attempt) {
 	}
 	if a.Agent != nil {
 		r["task"], r["with"], r["agent"], r["feedback"] = a.Agent.Task, a.Agent.With, a.Agent.Name, a.Agent.Feedback
+		if a.Agent.Handoff != nil {
+			r["handoff"] = a.Agent.Handoff.Value()
+		}
 	}
 	if a.HTTP != nil {
 		r["url"], r["method"], r["body"] = a.HTTP.URL, a.HTTP.Method, a.HTTP.Body

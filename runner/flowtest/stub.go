@@ -162,7 +162,7 @@ type asking struct {
 // Lookup implements ir.Scope.
 func (s asking) Lookup(r ir.Ref) (value.Value, error) {
 	a, g := s.a, s.a.Agent
-	all := map[string]any{"attempt": float64(a.Attempt), "task": nil, "with": nil, "feedback": nil, "agent": nil, "iteration": nil,
+	all := map[string]any{"attempt": float64(a.Attempt), "task": nil, "with": nil, "feedback": nil, "agent": nil, "iteration": nil, "handoff": nil,
 		"inputs": map[string]any(s.t.record.runs[a.Run].view.Inputs)}
 	if n := s.t.iteration(a.Run, a.Node); n > 0 {
 		all["iteration"] = float64(n)
@@ -171,6 +171,9 @@ func (s asking) Lookup(r ir.Ref) (value.Value, error) {
 		all["task"], all["with"], all["agent"] = g.Task, g.With, g.Name
 		if g.Feedback != "" {
 			all["feedback"] = g.Feedback
+		}
+		if g.Handoff != nil {
+			all["handoff"] = g.Handoff.Value()
 		}
 	}
 	if r.Name == "" {

@@ -24,11 +24,16 @@ func (m *Machine) sendNumbered(r ref, to []string, about string, number int, tex
 	if len(to) == 0 {
 		return
 	}
-	n := compose.Notice{Path: m.path(r), Message: text, To: to, About: about, Number: number, Now: m.now}
+	m.sendNotice(r, &compose.Notice{Message: text, To: to, About: about, Number: number, Now: m.now})
+}
+
+// sendNotice asks for a message whose node is filled in.
+func (m *Machine) sendNotice(r ref, n *compose.Notice) {
+	n.Path = m.path(r)
 	if r.node != plan.None {
 		n.Name, n.Generation = m.node(r).Name, m.liveState(r).generation()
 	}
-	a, err := m.composer.Notice(&n)
+	a, err := m.composer.Notice(n)
 	if err != nil {
 		m.warnOf(&notice{ref: r, about: n.Path}, fmt.Sprintf("a message could not be sent: %s", err.Message))
 		return

@@ -32,6 +32,9 @@ func (m *Machine) askTask(r ref, request *event.Attempt) {
 	if request.Agent.Feedback != "" {
 		show["feedback"] = request.Agent.Feedback
 	}
+	if request.Agent.Handoff != nil {
+		show["handoff"] = request.Agent.Handoff.Value()
+	}
 	if len(show) > 0 {
 		q.Show = show
 	}

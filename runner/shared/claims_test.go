@@ -454,7 +454,7 @@ func TestLoopsAreWoken(t *testing.T) {
 		t.Errorf("a loop that goes on is read as %+v, %v", resumed, err)
 	}
 	for _, run := range []string{"run1", "run2", "run3"} {
-		if err := Forget(rows, run); err != nil {
+		if err := Forget(rows, run, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -171,7 +171,7 @@ func EndOf(first *event.RunStarted, end *event.End) *RunEnd {
 // called it. A run that repeats one with a dead letter takes its place there: it closes the entry if it succeeds. Where somebody has
 // subscribed to it, the end is an event: [RunEnded]. Some of what is too old goes, too.
 func EndRun(rows Rows, e *RunEnd, now event.Time) error {
-	if err := Forget(rows, e.Run); err != nil || e.Called {
+	if err := Forget(rows, e.Run, now); err != nil || e.Called {
 		return err
 	}
 	if err := buryRun(rows, e, now); err != nil {

@@ -132,7 +132,7 @@ func TestKVAgainstModel(t *testing.T) {
 				}
 			}
 		}
-		if err := Forget(rows, "run"); err != nil {
+		if err := Forget(rows, "run", 1); err != nil {
 			t.Fatal(err)
 		}
 		checkRows(t, seed, rows)
@@ -266,7 +266,7 @@ func TestRefusals(t *testing.T) {
 	if f, err := do(event.KVRequest{Operation: ir.KVSet, Key: "text", Value: "x"}); err != nil || f.Outcome != event.OK {
 		t.Fatal(f, err)
 	}
-	if err := Forget(rows, "r"); err != nil {
+	if err := Forget(rows, "r", 1); err != nil {
 		t.Fatal(err)
 	}
 	before := rowsOf(rows)
@@ -303,7 +303,7 @@ func TestRefusals(t *testing.T) {
 		if f, err := do(r); err != nil || f.Outcome != event.OK {
 			t.Errorf("%s: %+v (%v)", name, f.Error, err)
 		}
-		if err := Forget(rows, "r"); err != nil {
+		if err := Forget(rows, "r", 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -63,6 +64,34 @@ type noticeFate struct {
 	Do     string `json:"do"`
 	Before int    `json:"before,omitempty"`
 	Alone  bool   `json:"alone,omitempty"` // the message counts for itself, without equal ones
+}
+
+// oweNotice begins a message in the transaction of what it is about. If the run ends before the message has an end, the message becomes a
+// dead letter.
+func oweNotice(rows Rows, r *event.NoticeRequest, now event.Time) error {
+	if _, err := applyNotice(rows, r, now); err != nil {
+		return err
+	}
+	return saveRow(rows, runHas(r.Message.Run), hasNotice+r.Message.Key, &event.NoticeRequest{Message: r.Message, Place: r.Place})
+}
+
+// unsentNotice ends a message that a run owes and that nobody sends any more.
+func unsentNotice(rows Rows, body []byte, now event.Time) error {
+	var r event.NoticeRequest
+	state := noticeState{}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return refuse("a message that was not sent is damaged: %v", err)
+	}
+	if err := loadRow(rows, answers(r.Message.Run), noticeKey(r.Message.Key), &state); err != nil {
+		return err
+	}
+	r.End = map[string]string{}
+	for name, fate := range state { // any order: it fills a map
+		if fate.Do == NoticeSend {
+			r.End[name] = "the run ended before the message was sent"
+		}
+	}
+	return endNotice(rows, &r, state, now)
 }
 
 func noticeKey(key string) string { return "notice " + key }
@@ -149,6 +178,11 @@ func endNotice(rows Rows, r *event.NoticeRequest, state noticeState, now event.T
 			if err := saveRow(rows, noticeSpace, sort, &n); err != nil {
 				return err
 			}
+		}
+	}
+	if r.Message.Kind == event.MessageHandoff {
+		if err := rows.Delete(runHas(r.Message.Run), hasNotice+r.Message.Key); err != nil {
+			return err
 		}
 	}
 	return saveRow(rows, answers(r.Message.Run), noticeKey(r.Message.Key), state)

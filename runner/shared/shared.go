@@ -19,6 +19,7 @@
 package shared
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -293,14 +294,13 @@ const (
 	hasSync  = "sync "
 	hasLoop  = "loop " // a loop whose wakes it gets
 	hasLast  = "last " // an attempt that was answered, and does what must happen once
+	// hasNotice is a message that the run owes: what it is about is in the store.
+	hasNotice = "notice "
 )
 
-// Forget removes what is kept for a run that has ended: the recorded answers, its events, and its attempts at sync points. No attempt
-// of the run is carried out any more.
-func Forget(rows Rows, run string) error {
-	if err := rows.Clear(answers(run)); err != nil {
-		return err
-	}
+// Forget removes what is kept for a run that has ended: the recorded answers, its events, and its attempts at sync points. A message that
+// the run owes becomes a dead letter. No attempt of the run is carried out any more.
+func Forget(rows Rows, run string, now event.Time) error {
 	if err := removeAll(rows, asksSpace, run); err != nil {
 		return err
 	}
@@ -308,7 +308,11 @@ func Forget(rows Rows, run string) error {
 		return err
 	}
 	var names, keys, loops, lasts []string
-	err := rows.Scan(runHas(run), "", func(key string, _ []byte) bool {
+	var owed [][]byte
+	err := rows.Scan(runHas(run), "", func(key string, body []byte) bool {
+		if strings.HasPrefix(key, hasNotice) {
+			owed = append(owed, bytes.Clone(body))
+		}
 		if name, is := strings.CutPrefix(key, hasEvent); is {
 			names = append(names, name)
 		} else if key, is := strings.CutPrefix(key, hasSync); is {
@@ -320,6 +324,14 @@ func Forget(rows Rows, run string) error {
 		}
 		return true
 	})
+	for _, body := range owed {
+		if err == nil {
+			err = unsentNotice(rows, body, now)
+		}
+	}
+	if err == nil {
+		err = rows.Clear(answers(run))
+	}
 	for _, name := range names {
 		if err == nil {
 			err = Unsubscribe(rows, name, run)

@@ -58,7 +58,7 @@ func TestPointsAreSwept(t *testing.T) {
 		}
 	}
 	// The attempt that waits ends, and its point goes 30 days after it was looked at.
-	if err := Forget(rows, "r"); err != nil {
+	if err := Forget(rows, "r", 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range []event.Time{82, 83} {

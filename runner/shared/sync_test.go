@@ -285,7 +285,7 @@ func TestAnsweredAttemptHandsOn(t *testing.T) {
 		}
 		leave := func() error { return Withdraw(rows, "run-"+gone, gone) }
 		if how == "ends well" {
-			leave = func() error { return Forget(rows, "run-"+gone) }
+			leave = func() error { return Forget(rows, "run-"+gone, 1) }
 		}
 		if err := leave(); err != nil {
 			t.Fatal(err)
@@ -294,7 +294,7 @@ func TestAnsweredAttemptHandsOn(t *testing.T) {
 			t.Errorf("%s: %s is the last: %v", how, heir, last)
 		}
 		for _, run := range []string{"run-x", "run-y", "run-z"} {
-			if err := Forget(rows, run); err != nil {
+			if err := Forget(rows, run, 1); err != nil {
 				t.Fatal(err)
 			}
 		}

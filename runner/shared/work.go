@@ -200,8 +200,21 @@ func addWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (a 
 	if a.Output = map[string]value.Value{"id": w.ID, "duplicate": false}; w.Handoff != nil { // a hand-over is never added a second time
 		a.Output = map[string]value.Value{"id": w.ID}
 	}
+	if r.Notice != nil && w.Handoff != nil {
+		if err := oweHandoff(rows, r.Notice, &w, now); err != nil {
+			return a, err
+		}
+	}
 	a.Posts, err = wakeLoops(rows, by)
 	return a, err
+}
+
+// oweHandoff begins the message about work that was handed over. The run owes it from now on.
+func oweHandoff(rows Rows, r *event.NoticeRequest, w *work, now event.Time) error {
+	n, from := *r, &r.Message
+	n.Message = w.Handoff.Message(w.ID)
+	n.Message.Workflow, n.Message.Run, n.Message.Node, n.Message.Key, n.Message.At = from.Workflow, from.Run, from.Node, from.Key, from.At
+	return oweNotice(rows, &n, now)
 }
 
 // workBefore returns the id of the item that has the id or the key of w, or "".

@@ -69,7 +69,7 @@ workflow "feature" {
   output "work" { value = step.over.output.id }
 }
 
-# Gives what was handed over to the agent that it is for.
+# Gives what was handed over to the agent that it is for. The request of that agent has the whole document as handoff.
 loop "team" {
   agents = [agent.leo]
   source "dispatch" {}
@@ -77,16 +77,15 @@ loop "team" {
   handle {
     when     = "item.handoff != null"
     workflow = workflow.go_on
-    with     = { handoff = item.handoff }
+    with     = { task = item.title }
   }
 }
 
 workflow "go_on" {
-  input "handoff" { type = any }
+  input "task" { type = string }
 
   step "work" {
     agent = agent.leo
-    task  = input.handoff.next
-    with  = input.handoff
+    task  = input.task
   }
 }

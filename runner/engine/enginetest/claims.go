@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -98,4 +100,54 @@ func loopsWake(t *testing.T, s Store) {
 		t.Errorf("the run was woken %v times, want once for the work and once for the pause", got)
 	}
 	request(t, c, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopPause, Loop: "l"}})
+}
+
+// handsOver kills the host at each commit of a run that hands work over, and cancels the run, so that another host does not ask again. For
+// each work that is there, the message that nobody sent is a dead letter.
+func handsOver(t *testing.T, s Store) {
+	both, neither := 0, 0
+	seen := map[any]bool{}
+	atEveryCommit(t, func(n int, after bool) bool {
+		where := fmt.Sprintf("commit %d, after it %v", n, after)
+		h := s.Open(t, Factory, newWitness())
+		run := start(t, h, Program{Tasks: []Task{{Name: "over", HandOver: "leo"}, {Name: "x", Null: true, After: []string{"over"}}}})
+		lived := crashAt(t, s, h, run, n, after)
+		if lived {
+			h.Close()
+		}
+		h = s.Open(t, Factory, newWitness())
+		defer h.Close()
+		if !lived {
+			if err := h.Cancel(context.Background(), run, "not now"); err != nil && !errors.Is(err, engine.ErrEnded) {
+				t.Fatal(err)
+			}
+			if err := drive(context.Background(), s, h, run, nil); err != nil {
+				t.Fatal(where, err)
+			}
+		}
+		work, letters := 0, 0
+		o := request(t, h, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}}).(map[string]any)
+		for _, v := range o["items"].([]any) {
+			if doc := v.(map[string]any)["handoff"].(map[string]any); doc["run"] == run && doc["next"] == "the rest" {
+				seen[v.(map[string]any)["id"]] = true
+				work++
+			}
+		}
+		for _, v := range request(t, h, event.StoreRequest{Dead: &event.DeadRequest{}}).([]any) {
+			d := v.(map[string]any)
+			if m, _ := d["message"].(map[string]any); d["run"] == run && m != nil && seen[m["data"].(map[string]any)["id"]] {
+				letters++
+			}
+		}
+		if work != letters || work > 1 || lived && work != 1 {
+			t.Errorf("%s: the store has %d works and %d messages", where, work, letters)
+		}
+		if both += work; work == 0 {
+			neither++
+		}
+		return lived
+	})
+	if both == 0 || neither == 0 {
+		t.Errorf("the work was there %d times, and was not there %d times: want both", both, neither)
+	}
 }

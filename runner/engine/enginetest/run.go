@@ -95,6 +95,7 @@ func Run(t *testing.T, h Harness) {
 		{"what cannot be done to what runs share fails its task, and changes nothing", false, countsText},
 		{"a cancelled run changes nothing more", false, countCancelled},
 		{"an item has one winner, and its work is done once, whatever crashes", false, itemsOnce},
+		{"work that is handed over and its message are there together, whatever crashes", false, handsOver},
 		{"what concerns a loop wakes the runs that listen, as few messages", false, loopsWake},
 		{"an event reaches the runs that wait for it, once, whatever crashes", false, eventsOnce},
 		{"an event starts one run for each subscription, whatever crashes", false, eventsStartOnce},

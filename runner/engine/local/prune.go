@@ -173,7 +173,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			if err := e.removeTurn(tx, key); err != nil {
 				return err
 			}
-			if err := errors.Join(shared.Forget(sharedRows{tx}, ids[i]), shared.ForgetDead(sharedRows{tx}, ids[i])); err != nil {
+			if err := errors.Join(shared.Forget(sharedRows{tx}, ids[i], e.now()), shared.ForgetDead(sharedRows{tx}, ids[i])); err != nil {
 				return err
 			}
 			if err := shared.RemoveRun(sharedRows{tx}, ids[i]); err != nil {

@@ -142,23 +142,11 @@ type Send struct {
 	Message event.Message
 }
 
-// placeOf is the place under which messages are counted.
-func placeOf(a *event.Attempt) string {
-	if a.Notify.About == "" {
-		return a.Name
-	}
-	return a.Name + " " + a.Notify.About
-}
-
 // Begin asks the store which channels get the message of an attempt.
 func Begin(ctx context.Context, ask Ask, a *event.Attempt) (*Plan, error) {
-	n := a.Notify
-	p := &Plan{message: n.Message, place: placeOf(a), fates: map[string]string{}, reasons: map[string]string{}}
-	r := event.NoticeRequest{Message: n.Message, Place: placeOf(a), Begin: map[string]time.Duration{}}
-	for i := range n.To {
-		r.Begin[n.To[i].Name] = n.To[i].Dedupe
-	}
-	v, err := ask(ctx, event.StoreRequest{Notice: &r})
+	n, r := a.Notify, a.BeginNotice()
+	p := &Plan{message: r.Message, place: r.Place, fates: map[string]string{}, reasons: map[string]string{}}
+	v, err := ask(ctx, event.StoreRequest{Notice: r})
 	if err != nil {
 		return nil, err
 	}
