@@ -22,6 +22,7 @@ type source struct {
 	marks  map[string]string // by id: what tells whether an item has changed
 	fresh  bool              // of dispatch: the store has not said that something has changed since the list
 	left   bool              // of dispatch: the list was too long for an answer
+	old    bool              // something has changed since it was asked for the list that is on its way
 	next   event.Time        // when it is asked again; 0: in the next round
 	known  bool              // not of local ones: what it has listed is all that is known until a watch says that it has changed
 	watch  uint64            // the ticket of the attempt that watches it; 0: none does
@@ -111,6 +112,7 @@ func (m *Machine) climb() {
 // askItems asks a source for its items.
 func (m *Machine) askItems(s *source) {
 	a := &ask{kind: askList, source: s}
+	s.old = false
 	if s.Kind == ir.SourceDispatch {
 		m.askStore(a, s.Name, &event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})
 		return
@@ -152,7 +154,7 @@ func (m *Machine) takeList(s *source, f *event.AttemptFinished) {
 	m.setStands(s, stands)
 	o, _ := f.Output.(map[string]any)
 	left, _ := o["left"].(float64)
-	s.fresh, s.left = s.Kind == ir.SourceDispatch, left > 0
+	s.fresh, s.left = s.Kind == ir.SourceDispatch && !s.old, left > 0
 	s.mark, s.next = event.ListMark(f.Output), 0
 }
 
@@ -225,7 +227,7 @@ func (m *Machine) refresh() {
 // stale lets the queues of the store be asked in the next round.
 func (m *Machine) stale() {
 	for _, s := range m.sources {
-		s.fresh = false
+		s.fresh, s.old = false, true
 	}
 }
 

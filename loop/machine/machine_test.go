@@ -315,3 +315,51 @@ func TestLoopSurvivesCrashes(t *testing.T) {
 	}
 	t.Error("it never ends")
 }
+
+// An item that comes while the answer to list is on its way may not be in that answer: the source is asked again.
+func TestItemComesWhileTheSourceIsAsked(t *testing.T) {
+	x := newOffice(t, simple)
+	definition := x.p.Canonical()
+	m, err := new(runner.Programs).Machine(journal.Header{Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: "l"}, definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(ev event.Event) (starts []event.Attempt) {
+		t.Helper()
+		ev.At = event.Time(1e18)
+		var r event.Reaction
+		if err := m.Step(ev); err != nil {
+			t.Fatal(err)
+		}
+		for m.Advance(1, &r) {
+		}
+		for _, c := range r.Commands {
+			if c.Start != nil {
+				starts = append(starts, *c.Start)
+			}
+		}
+		return starts
+	}
+	answer := func(ticket uint64, output any) []event.Attempt {
+		return step(event.Event{AttemptFinished: &event.AttemptFinished{Ticket: ticket, Outcome: event.OK, Output: output}})
+	}
+	listen := step(event.Event{RunStarted: &event.RunStarted{Workflow: "l", Loop: &event.LoopStart{}}})[0].Ticket
+	list := answer(listen, (&event.LoopControl{Loop: "l"}).Object())
+	isList := func(starts []event.Attempt) bool {
+		return len(starts) == 1 && starts[0].Store.Dispatch != nil && starts[0].Store.Dispatch.Operation == event.DispatchList
+	}
+	if !isList(list) {
+		t.Fatalf("the loop asks %+v, want a list", list)
+	}
+	work := event.Wake{Kind: event.WakeWork}
+	if starts := step(event.Event{External: &event.External{Kind: event.ExternalWake, Data: work.Data()}}); len(starts) != 0 {
+		t.Fatalf("the loop asks %+v, and the list is on its way", starts)
+	}
+	nothing := map[string]any{"items": []any{}}
+	if list = answer(list[0].Ticket, nothing); !isList(list) {
+		t.Fatalf("after a list that may be old the loop asks %+v, want another list", list)
+	}
+	if starts := answer(list[0].Ticket, nothing); len(starts) != 0 {
+		t.Errorf("after a list that is new the loop asks %+v", starts)
+	}
+}
