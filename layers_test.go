@@ -74,7 +74,7 @@ runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
 runner/logs                      memory/private runner/event runner/executor/command runner/view
-runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/view
+runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/journal
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared sqlite
@@ -121,7 +121,8 @@ cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/e
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
-cmd/flowrun/internal/serve       dsl dsl/ir dsl/value loop/schedule memory/private runner runner/engine runner/event runner/journal runner/logs runner/retry runner/shared runner/standalone runner/view runner/webhook
+cmd/flowrun/internal/serve       dsl dsl/ir dsl/value loop/schedule memory/private runner runner/engine runner/event runner/journal runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook
+cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/value runner/event runner/stats runner/view runner/view/graph
 cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/schema -memory/cache -dsl/check -dsl/lower cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor

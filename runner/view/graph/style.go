@@ -18,12 +18,21 @@ var tints = []tint{
 }
 
 // style is what a drawing says about its looks, once, and the heads of its arrows.
-var style = makeStyle()
+var style = "<style>\n" + makeStyle() + "</style>\n" + arrows
+
+// Style is the style sheet of drawings that are a part of a page: it concerns what is inside of an element with the class graph.
+func Style() string { return ".graph{\n" + makeStyle() + "}\n" }
+
+// arrows are the heads of arrows.
+const arrows = `<defs>
+<marker id="down" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker>
+<marker id="up" viewBox="0 0 8 8" refX="0.5" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M8 0L0 4L8 8z"/></marker>
+</defs>
+`
 
 func makeStyle() string {
 	var b strings.Builder
-	b.WriteString(`<style>
-text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:11px;fill:#57606a}
+	b.WriteString(`text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:11px;fill:#57606a}
 text.title{font-size:13px;font-weight:600;fill:#1f2328}
 tspan.small{font-size:11px;font-weight:400;fill:#57606a}
 text.state{font-weight:600}
@@ -57,12 +66,6 @@ marker path{fill:#8b949e}
 		b.WriteString(".group." + t.status + " rect{stroke:" + t.darkLine + "}\n")
 		b.WriteString("." + t.status + " text.state{fill:" + t.darkLine + "}\n")
 	}
-	b.WriteString(`}
-</style>
-<defs>
-<marker id="down" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker>
-<marker id="up" viewBox="0 0 8 8" refX="0.5" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M8 0L0 4L8 8z"/></marker>
-</defs>
-`)
+	b.WriteString("}\n")
 	return b.String()
 }

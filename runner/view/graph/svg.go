@@ -15,12 +15,17 @@ const (
 
 // SVG draws the graph. It looks right on light and on dark pages, as the reader's system prefers. The error is a
 // [*TooLarge].
-func (g *Graph) SVG() ([]byte, error) {
+func (g *Graph) SVG() ([]byte, error) { return g.draw(style, nil) }
+
+// Part draws the graph for a page that has [Style]. link gives the address behind the box of a node; "" is none. The error is a [*TooLarge].
+func (g *Graph) Part(link func(*Node) string) ([]byte, error) { return g.draw(arrows, link) }
+
+func (g *Graph) draw(looks string, link func(*Node) string) ([]byte, error) {
 	l, err := g.layOut()
 	if err != nil {
 		return nil, err
 	}
-	d := &drawing{g: g}
+	d := &drawing{g: g, href: link}
 	d.level(l, margin, margin+titleSpace)
 	note := g.note()
 	width := max(l.width, titleChar*cells(g.heading()), smallChar*cells(note)) + 2*margin
@@ -34,7 +39,7 @@ func (g *Graph) SVG() ([]byte, error) {
 	if g.Description != "" {
 		fmt.Fprintf(&out, "<desc>%s</desc>\n", escape(cut(g.Description, 1000)))
 	}
-	out.WriteString(style)
+	out.WriteString(looks)
 	fmt.Fprintf(&out, "<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", width, height)
 	fmt.Fprintf(&out, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>\n", margin, margin+14, escape(g.heading()))
 	out.Write(d.out.Bytes())
@@ -72,8 +77,9 @@ func (g *Graph) note() string {
 
 // drawing collects what stands below the title.
 type drawing struct {
-	g   *Graph
-	out bytes.Buffer
+	g    *Graph
+	href func(*Node) string // nil: boxes lead nowhere
+	out  bytes.Buffer
 }
 
 func (d *drawing) level(l *level, x, y int) {
@@ -97,8 +103,18 @@ func (d *drawing) box(it *item, x, y int) {
 	if n.State != nil {
 		class += " " + string(n.State.Status)
 	}
+	to := ""
+	if d.href != nil {
+		to = d.href(n)
+	}
+	if to != "" {
+		fmt.Fprintf(&d.out, "<a href=\"%s\">", escape(to))
+	}
 	fmt.Fprintf(&d.out, "<g class=\"%s\"><title>%s</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/></g>\n",
 		class, escape(n.about()), x, y, it.width, it.height, 6)
+	if to != "" {
+		d.out.WriteString("</a>\n")
+	}
 	if it.inner != nil {
 		for _, k := range it.inner.links {
 			d.link(it.inner, k, x+it.inner.left, y+it.inner.head)

@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -24,14 +25,14 @@ func (a *app) runAgentsList(asJSON bool) error {
 		return err
 	}
 	type listed struct {
-		Name    string        `json:"name"`
-		Stopped bool          `json:"stopped"`
-		Waiting []waitingJSON `json:"waiting"`
+		Name    string          `json:"name"`
+		Stopped bool            `json:"stopped"`
+		Waiting []serve.Waiting `json:"waiting"`
 	}
 	list, at := []listed{}, now()
 	for i := range limits {
 		if l := &limits[i]; l.Kind == event.NeedAgent {
-			list = append(list, listed{l.Name, l.Stopped, listWaiting(l, at)})
+			list = append(list, listed{l.Name, l.Stopped, serve.ListWaiting(l, at)})
 		}
 	}
 	if asJSON {

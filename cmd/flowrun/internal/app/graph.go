@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/view/graph"
 )
 
@@ -98,47 +98,18 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return drawGraph(pg), nil
-}
-
-// drawGraph makes the graph of a workflow, with the bounds of the agents, quotas and pools that its nodes use.
-func drawGraph(p *plan.Graph) *graph.Graph {
-	g := graph.Of(p.Workflow)
-	g.Starts = graph.Starts(p.Program, p.Workflow.Name)
-	for _, r := range outline.SharedBy(p) {
-		if len(r.Bounds) == 0 {
-			continue
-		}
-		marked := map[string]bool{}
-		for _, u := range r.UsedBy {
-			name := u.Node[strings.LastIndexByte(u.Node, '/')+1:]
-			if !marked[name] {
-				g.Mark(name, fmt.Sprintf("%s %s: %s", r.Kind, r.Name, strings.Join(r.Bounds, ", ")))
-			}
-			marked[name] = true
-		}
-	}
-	return g
+	return standalone.Draw(pg), nil
 }
 
 // graphOfRun draws the recorded definition of a run, also if the file has changed.
 func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
 	err = a.withRun(name, nil, func(s *store, info engine.Info) error {
-		p, err := s.History(context.Background(), info.Run)
-		if err != nil {
-			return err
+		g, err = s.DrawRun(context.Background(), info, workflow)
+		var other *standalone.OtherWorkflow
+		if errors.As(err, &other) {
+			err = args.Errorf("%s", other.Error())
 		}
-		if workflow != "" && workflow != p.Workflow.Name {
-			return args.Errorf("run %s belongs to the workflow %q, not to %q", info.Run, p.Workflow.Name, workflow)
-		}
-		s.Stand(p, info, nil)
-		pg, err := p.Program.Graph(p.Workflow.Name)
-		if err != nil {
-			return err
-		}
-		g = drawGraph(pg)
-		g.Show(p.View)
-		return nil
+		return err
 	})
 	return g, err
 }

@@ -3,10 +3,10 @@ package app
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -26,37 +26,6 @@ wait, in the order in which they are served, with how long they have waited.`,
 	return c
 }
 
-// limitsJSON is one thing of the output with --json.
-type limitsJSON struct {
-	Kind      string             `json:"kind"`
-	Name      string             `json:"name"`
-	Used      int                `json:"used"`
-	Capacity  *int               `json:"capacity"`
-	RateLimit *limitsPaceJSON    `json:"rate_limit"`
-	Spending  *limitsSpentJSON   `json:"spending"`
-	Breaker   *limitsBreakerJSON `json:"circuit_breaker"`
-	Next      *string            `json:"next"`
-	Stopped   bool               `json:"stopped"`
-	Waiting   []waitingJSON      `json:"waiting"`
-}
-
-type limitsPaceJSON struct {
-	Requests int     `json:"requests"`
-	Per      float64 `json:"per"`
-	Started  int     `json:"started"`
-}
-
-type limitsSpentJSON struct {
-	Most event.Bounds `json:"most"`
-	Used event.Bounds `json:"used"`
-	Per  float64      `json:"per"`
-}
-
-type limitsBreakerJSON struct {
-	State  string `json:"state"`
-	Failed int    `json:"failed"`
-}
-
 // maxLimitsWaiting bounds the attempts that are listed below one line.
 const maxLimitsWaiting = 10
 
@@ -67,9 +36,9 @@ func (a *app) runLimits(asJSON bool) error {
 	}
 	at := now()
 	if asJSON {
-		out := []limitsJSON{}
+		out := []serve.Limit{}
 		for i := range list {
-			out = append(out, newLimitsJSON(&list[i], at))
+			out = append(out, serve.DescribeLimit(&list[i], at))
 		}
 		return ui.WriteJSON(a.out, map[string]any{"limits": out})
 	}
@@ -129,25 +98,4 @@ func describeLimits(l *event.Limit, at event.Time) string {
 		return "free"
 	}
 	return strings.Join(parts, ", ")
-}
-
-func newLimitsJSON(l *event.Limit, at event.Time) limitsJSON {
-	out := limitsJSON{Kind: string(l.Kind), Name: l.Name, Used: l.Used, Stopped: l.Stopped, Waiting: listWaiting(l, at)}
-	if l.Capacity > 0 {
-		out.Capacity = &l.Capacity
-	}
-	if l.Pace != nil {
-		out.RateLimit = &limitsPaceJSON{l.Pace.Requests, l.Pace.Per.Seconds(), l.Started}
-	}
-	if s := l.Spending; s != nil {
-		out.Spending = &limitsSpentJSON{s.Most, l.Spent, s.Per.Seconds()}
-	}
-	if l.Breaker != nil {
-		out.Breaker = &limitsBreakerJSON{l.Health, l.Failed}
-	}
-	if l.Next > at {
-		text := l.Next.Go().UTC().Format(time.RFC3339Nano)
-		out.Next = &text
-	}
-	return out
 }

@@ -39,21 +39,6 @@ func (a *app) changeLimit(c event.LimitChange) (changed bool, err error) {
 	return s.ChangeLimit(context.Background(), c)
 }
 
-// waitingJSON is an attempt that waits, in the output of limits --json and agents list --json.
-type waitingJSON struct {
-	Run     string  `json:"run"`
-	Node    string  `json:"node"`
-	Seconds float64 `json:"seconds"`
-}
-
-func listWaiting(l *event.Limit, now event.Time) []waitingJSON {
-	list := []waitingJSON{}
-	for _, w := range l.Waiting {
-		list = append(list, waitingJSON{w.Run, w.Node, now.Sub(w.Since).Seconds()})
-	}
-	return list
-}
-
 // jsonFlag declares --json.
 func jsonFlag(c *cobra.Command, asJSON *bool) { c.Flags().BoolVar(asJSON, "json", false, "as JSON") }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/web"
 	"github.com/flowrun/flowrun/dsl/ir"
 )
 
@@ -103,7 +104,7 @@ func (a *app) listenServe(d *serve.Daemon, held *serve.Held, dir string, o *args
 		a.saySo(fmt.Sprintf("process %d serves %s", os.Getpid(), dir))
 		return nil
 	}
-	options, file := serve.ServerOptions{Hosts: o.Hosts}, "none"
+	options, file := serve.ServerOptions{Hosts: o.Hosts, Pages: web.New}, "none"
 	if !o.NoToken {
 		var err error
 		if options.Token, file, err = serve.Token(dir); err != nil {

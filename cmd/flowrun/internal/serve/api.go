@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/shared"
 	"github.com/flowrun/flowrun/runner/view"
+	"github.com/flowrun/flowrun/runner/view/graph"
 	"github.com/flowrun/flowrun/runner/webhook"
 )
 
@@ -132,6 +133,10 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/runs/{run}", about: "A run with its nodes.", answer: view.Document{}, do: (*Server).run},
 	{method: "GET", path: "/api/v1/runs/{run}/events", about: "The transitions of a run as server-sent events, until the run has ended. The id of each event is a number; a client that asks again with Last-Event-ID gets those behind it.", document: "text/event-stream", stream: (*Server).transitions, header: []param{
 		{"Last-Event-ID", "The id of the last event that the client has.", "integer"}}},
+	{method: "GET", path: "/api/v1/runs/{run}/node", about: "The details of a node: why it ran or did not, its attempts, and the verdicts of its gates.", answer: view.StoryDoc{}, do: (*Server).node, query: []param{
+		{"path", "The path of the node, such as build/api[3].", "string"}}},
+	{method: "GET", path: "/api/v1/runs/{run}/graph", about: "The workflow of a run as it was when the run began, with the states of its nodes.", answer: graph.Graph{}, do: (*Server).graph},
+	{method: "GET", path: "/api/v1/runs/{run}/definition", about: "The files that a run was started with.", answer: Definition{}, do: (*Server).definition},
 	{method: "POST", path: "/api/v1/runs/{run}/cancel", about: "Asks for the end of a run. A second request ends it at once.", body: Cancel{}, answer: Done{}, do: (*Server).cancel},
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
 	{method: "POST", path: "/api/v1/runs/{run}/retry", about: "Starts a run that repeats a run which has ended: what did not succeed runs again, and the rest is reused. The daemon drives it.", body: Retry{}, answer: Started{}, do: (*Server).retry},
@@ -142,6 +147,8 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/runs/{run}/logs/{attempt}/{stream}", about: "What an attempt wrote: the stream is stdout or stderr. Of an attempt that runs it is what the attempt has written so far.", document: "text/plain", parts: true, stream: (*Server).log, header: []param{
 		{"Range", "The part that is wanted, such as bytes=1000-.", "string"}}},
 	{method: "GET", path: "/api/v1/inbox", about: "What waits for people, the oldest first.", answer: Inbox{}, do: asking(event.StoreRequest{Asks: true})},
+	{method: "GET", path: "/api/v1/inbox/form", about: "The inputs that an approval asks for.", answer: Form{}, do: (*Server).form, query: []param{
+		{"run", "The run.", "string"}, {"node", "The path of the node that waits.", "string"}}},
 	{method: "GET", path: "/api/v1/events", about: "The events of the last 7 days, the oldest first.", answer: Events{}, do: asking(event.StoreRequest{Events: true})},
 	{method: "POST", path: "/api/v1/events", about: "Publishes an event.", body: Emit{}, answer: Emitted{}, do: (*Server).emit},
 	{method: "POST", path: "/webhooks/{name}", about: "A delivery to the webhook of a block  on \"webhook.NAME\". Its signature is checked in place of a token. The event is durable before the answer. A delivery that comes again is answered as the first, and starts nothing.", raw: true, open: true, answer: Delivered{}, do: (*Server).deliver},
@@ -164,6 +171,10 @@ var routes = []route{
 	{method: "POST", path: "/api/v1/loops/{loop}/pause", about: "Lets a loop, or one of its agents, take nothing for a while.", body: LoopPause{}, answer: LoopControl{}, do: change("loop.pause", "loop", (*Server).knowLoop, pauseLoop)},
 	{method: "POST", path: "/api/v1/loops/{loop}/resume", about: "Ends pauses and a stop of a loop.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.resume", "loop", (*Server).knowLoop, resumeLoop)},
 	{method: "POST", path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},
+	{method: "GET", path: "/api/v1/stats", about: "How many tasks were done in a span of time, how well, how fast and at what cost.", answer: Stats{}, do: (*Server).stats, query: []param{
+		{"since", "The age at which the span begins, such as 7d; 24h if it is left out.", "string"}, {"by", "Figures for each workflow, agent, pattern or version.", "string"}}},
+	{method: "GET", path: "/api/v1/limits", about: "The agents and quotas that runs share, and what waits for them.", answer: Limits{}, do: (*Server).limits},
+	{method: "POST", path: "/api/v1/login", about: "Gives a one-time link with which a browser logs in. It is open for 2 minutes.", body: Nothing{}, answer: Login{}, do: (*Server).login},
 	{method: "GET", path: "/api/v1/audit", about: "The changes over this API, the newest first.", answer: Audits{}, do: asking(event.StoreRequest{Audits: true})},
 }
 
@@ -185,6 +196,9 @@ type Server struct {
 	at     string
 	over   chan struct{}
 	hooks  *hooks
+	pages  Pages // nil: the server has none
+	folds  folds
+	codes  codes
 }
 
 // ServerOptions say how the server answers.
@@ -193,6 +207,8 @@ type ServerOptions struct {
 	Token string
 	// Hosts are names under which the server is known besides its address, as HOST:PORT.
 	Hosts []string
+	// Pages makes the pages for people; nil: there are none.
+	Pages func(*Server) Pages
 }
 
 // Listen begins to answer on an address, until [Daemon.Close], and returns the address of the server.
@@ -202,6 +218,9 @@ func (d *Daemon) Listen(address string, o ServerOptions) (at string, err error) 
 		return "", err
 	}
 	s := &Server{daemon: d, guard: guard{token: o.Token, hosts: hostsOf(l.Addr(), o.Hosts)}, at: "http://" + l.Addr().String(), over: make(chan struct{}), hooks: newHooks()}
+	if o.Pages != nil {
+		s.pages = o.Pages(s)
+	}
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
 	go func() {
 		defer close(s.over)
@@ -219,6 +238,9 @@ func (d *Daemon) Close() {
 	if s == nil {
 		return
 	}
+	if s.pages != nil {
+		s.pages.Close()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := s.http.Shutdown(ctx); err != nil {
@@ -234,6 +256,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	to, allowed := find(r)
+	if to == nil && allowed == nil && s.pages != nil && isPage(r.URL.Path) {
+		s.servePage(w, r)
+		return
+	}
 	if no := s.guard.check(r, to != nil && to.open); no != nil {
 		answerError(w, no)
 		return
@@ -379,7 +405,9 @@ func (s *Server) audit(r *http.Request, what, target string, body any) error {
 		return err
 	}
 	who := "token"
-	if s.guard.token == "" {
+	if _, is := r.Context().Value(byPage{}).(string); is {
+		who = "page"
+	} else if s.guard.token == "" {
 		who = "anybody"
 	}
 	_, err = s.daemon.store.Ask(r.Context(), event.StoreRequest{Audit: &event.AuditRequest{By: who, From: address(r), What: what, Target: target, Data: clip(string(data), 4<<10)}})

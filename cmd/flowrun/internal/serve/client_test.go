@@ -232,6 +232,16 @@ func TestEveryOperation(t *testing.T) {
 	d.has("getRuns", args{"limit": 1}, `"runs":[{`)
 	d.has("getRunsRun", args{"run": long}, `"workflow":"long"`)
 	d.call("getRunsRun", 404, args{"run": "r-none"})
+	d.has("getRunsRunNode", args{"run": ship, "path": "day"}, `"id":"day"`, `"dependents":["say"]`)
+	d.call("getRunsRunNode", 404, args{"run": ship, "path": "none"})
+	d.has("getRunsRunGraph", args{"run": ship}, `"workflow":"ship"`, `"from":"day"`)
+	d.has("getRunsRunDefinition", args{"run": ship}, `"files":`)
+	d.has("getInboxForm", args{"run": ship, "node": "day"}, `"name":"day","type":"string","required":true`)
+	d.has("getStats", args{"since": "7d", "by": "workflow"}, `"by":"workflow"`, `"success_rate":`)
+	d.call("getStats", 400, args{"since": "yesterday"})
+	d.call("getStats", 400, args{"by": "colour"})
+	d.has("getLimits", nil, `"limits":[`)
+	d.has("postLogin", args{"body": Nothing{}}, `"path":"/login?code=`)
 
 	// People.
 	d.has("postRunsRunDecide", args{"run": held, "body": Decide{Node: "ask", Word: "approve", By: "ann"}}, `"outcome":"recorded"`)
@@ -337,7 +347,7 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("a row of the audit is %+v", a)
 		}
 	}
-	want := []string{"cancel", "decide", "dispatch", "dispatch.cancel", "emit", "loop.pause", "loop.resume", "loop.stop", "retry", "routine.pause", "routine.resume", "routine.run"}
+	want := []string{"cancel", "decide", "dispatch", "dispatch.cancel", "emit", "login", "loop.pause", "loop.resume", "loop.stop", "retry", "routine.pause", "routine.resume", "routine.run"}
 	if have := slices.Sorted(maps.Keys(rows)); !slices.Equal(have, want) {
 		t.Errorf("the audit has rows of %v, want %v", have, want)
 	}

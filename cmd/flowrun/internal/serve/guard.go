@@ -50,6 +50,15 @@ func Token(dir string) (token, path string, err error) {
 	return token, path, err
 }
 
+// ReadToken reads the token of the API of the store in dir, and reports whether there is one.
+func ReadToken(dir string) (token string, has bool, err error) {
+	body, err := private.ReadFile(filepath.Join(dir, tokenName), 1<<10)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", false, nil
+	}
+	return strings.TrimSpace(string(body)), err == nil, err
+}
+
 // guard refuses requests that do not come from where they may.
 type guard struct {
 	token string   // "": no request needs one

@@ -246,8 +246,10 @@ func TestRunIsCaughtUp(t *testing.T) {
 	}
 	d.server.views.forget(run)
 	fresh, err := d.server.readRun(t.Context(), info)
-	if err != nil || string(caught) != string(fresh) || !strings.Contains(string(fresh), `"second"`) {
-		t.Errorf("caught up, the run is\n%s\nreplayed, it is\n%s\n%v", caught, fresh, err)
+	a, errA := json.Marshal(caught)
+	b, errB := json.Marshal(fresh)
+	if err := errors.Join(err, errA, errB); err != nil || string(a) != string(b) || !strings.Contains(string(b), `"second"`) {
+		t.Errorf("caught up, the run is\n%s\nreplayed, it is\n%s\n%v", a, b, err)
 	}
 	for range 2 * maxViews {
 		other := start("hold")

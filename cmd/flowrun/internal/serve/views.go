@@ -2,12 +2,12 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 const (
@@ -64,8 +64,8 @@ func (v *views) forget(run string) {
 	delete(v.byRun, run)
 }
 
-// readRun reads a run with its nodes, as JSON. Of a run that goes on it reads what is new since the last time.
-func (s *Server) readRun(ctx context.Context, info engine.Info) (json.RawMessage, error) {
+// readRun reads a run with its nodes. Of a run that goes on it reads what is new since the last time.
+func (s *Server) readRun(ctx context.Context, info engine.Info) (view.Document, error) {
 	x := &runView{}
 	if info.Status.Terminal() || info.Turn != nil { // a run that waits for its turn has no journal yet
 		s.views.forget(info.Run)
@@ -84,8 +84,14 @@ func (s *Server) readRun(ctx context.Context, info engine.Info) (json.RawMessage
 	}
 	if err != nil {
 		x.past = nil // it may have stopped in the middle
-		return nil, err
+		return view.Document{}, err
 	}
-	s.daemon.store.Stand(x.past, info, nil)
-	return json.Marshal(x.past.View.Document())
+	x.past.View.RetriedBy = info.RetriedBy
+	begun := s.daemon.store.Unanswered(x.past, info)
+	s.daemon.store.Stand(x.past, info, begun)
+	d := x.past.View.Document()
+	for _, b := range begun {
+		d.Unanswered = append(d.Unanswered, b.Document())
+	}
+	return d, nil
 }

@@ -1,0 +1,161 @@
+package serve
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/stats"
+)
+
+// Stats are the figures of a span of time, in all and by group.
+type Stats struct {
+	Since  string        `json:"since"`
+	Until  string        `json:"until"`
+	Total  stats.Figures `json:"total"`
+	By     *string       `json:"by"` // null: Groups is empty
+	Groups []stats.Named `json:"groups"`
+	Unread []string      `json:"unread,omitempty"` // runs that cannot be read, and are left out
+}
+
+// DescribeStats computes the figures of runs in a span of time; by "" makes no groups.
+func DescribeStats(runs []*stats.Run, since, until event.Time, by stats.Group) Stats {
+	s := Stats{Since: since.Go().Format(time.RFC3339), Until: until.Go().Format(time.RFC3339), Groups: []stats.Named{}}
+	total, groups := stats.Compute(runs, since, until, by)
+	if s.Total = total; by != "" {
+		text := string(by)
+		s.By, s.Groups = &text, append(s.Groups, groups...)
+	}
+	return s
+}
+
+// foldFor is how long a fold of all runs of a span is used again: it reads their whole journals.
+const foldFor = 10 * time.Second
+
+// folds keeps the fold of the longest span that was asked for lately.
+type folds struct {
+	mu     sync.Mutex
+	since  event.Time
+	at     time.Time
+	runs   []*stats.Run
+	unread []string
+}
+
+func (s *Server) stats(r *http.Request) (any, error) {
+	span := 24 * time.Hour
+	if text := r.URL.Query().Get("since"); text != "" {
+		d, err := value.ParseDuration(text)
+		if span = time.Duration(d); err != nil || span <= 0 {
+			return nil, &refusal{http.StatusBadRequest, "query", "since is an age such as 24h or 7d"}
+		}
+	}
+	by := stats.Group(r.URL.Query().Get("by"))
+	if by != "" && !slices.Contains(stats.Groups, by) {
+		return nil, &refusal{http.StatusBadRequest, "query", "by is workflow, agent, pattern or version"}
+	}
+	now := time.Now()
+	since := event.At(now.Add(-span))
+	f := &s.folds
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.at.IsZero() || now.Sub(f.at) > foldFor || now.Before(f.at) || since < f.since {
+		unread := []string{}
+		runs, err := s.daemon.store.Stats(r.Context(), since, func(run string, _ error) { unread = append(unread, run) })
+		if err != nil {
+			return nil, err
+		}
+		f.since, f.at, f.runs, f.unread = since, now, runs, unread
+	}
+	out := DescribeStats(f.runs, since, event.At(now), by)
+	out.Unread = f.unread
+	return out, nil
+}
+
+// Limits are what runs share and what bounds it.
+type Limits struct {
+	Limits []Limit `json:"limits"`
+}
+
+// Limit is an agent or a quota with its bounds. A bound that it does not have is null.
+type Limit struct {
+	Kind      string     `json:"kind"`
+	Name      string     `json:"name"`
+	Used      int        `json:"used"`
+	Capacity  *int       `json:"capacity"`
+	RateLimit *RateLimit `json:"rate_limit"`
+	Spending  *Spending  `json:"spending"`
+	Breaker   *Breaker   `json:"circuit_breaker"`
+	Next      *string    `json:"next"`
+	Stopped   bool       `json:"stopped"`
+	Waiting   []Waiting  `json:"waiting"`
+}
+
+// RateLimit is how many attempts may start in a span of seconds, and how many did in the last one.
+type RateLimit struct {
+	Requests int     `json:"requests"`
+	Per      float64 `json:"per"`
+	Started  int     `json:"started"`
+}
+
+// Spending is what may be used in a span of seconds, and what was in the last one.
+type Spending struct {
+	Most event.Bounds `json:"most"`
+	Used event.Bounds `json:"used"`
+	Per  float64      `json:"per"`
+}
+
+// Breaker is the state of a circuit breaker.
+type Breaker struct {
+	State  string `json:"state"`
+	Failed int    `json:"failed"`
+}
+
+// Waiting is an attempt that waits, and for how long.
+type Waiting struct {
+	Run     string  `json:"run"`
+	Node    string  `json:"node"`
+	Seconds float64 `json:"seconds"`
+}
+
+// DescribeLimit describes an agent or a quota.
+func DescribeLimit(l *event.Limit, at event.Time) Limit {
+	out := Limit{Kind: string(l.Kind), Name: l.Name, Used: l.Used, Stopped: l.Stopped, Waiting: ListWaiting(l, at)}
+	if l.Capacity > 0 {
+		out.Capacity = &l.Capacity
+	}
+	if l.Pace != nil {
+		out.RateLimit = &RateLimit{l.Pace.Requests, l.Pace.Per.Seconds(), l.Started}
+	}
+	if s := l.Spending; s != nil {
+		out.Spending = &Spending{s.Most, l.Spent, s.Per.Seconds()}
+	}
+	if l.Breaker != nil {
+		out.Breaker = &Breaker{l.Health, l.Failed}
+	}
+	if l.Next > at {
+		text := l.Next.Go().UTC().Format(time.RFC3339Nano)
+		out.Next = &text
+	}
+	return out
+}
+
+// ListWaiting lists the attempts that wait for an agent or a quota, in the order in which they are served.
+func ListWaiting(l *event.Limit, now event.Time) []Waiting {
+	list := []Waiting{}
+	for _, w := range l.Waiting {
+		list = append(list, Waiting{w.Run, w.Node, now.Sub(w.Since).Seconds()})
+	}
+	return list
+}
+
+func (s *Server) limits(r *http.Request) (any, error) {
+	list, err := s.daemon.store.Limits(r.Context())
+	out, at := Limits{Limits: []Limit{}}, event.At(time.Now())
+	for i := range list {
+		out.Limits = append(out.Limits, DescribeLimit(&list[i], at))
+	}
+	return out, err
+}

@@ -1,0 +1,116 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// node answers with the details of one node of a run: why it ran or did not, its attempts, the verdicts of its gates.
+func (s *Server) node(r *http.Request) (any, error) {
+	info, err := s.info(r)
+	if err != nil {
+		return nil, err
+	}
+	path := r.URL.Query().Get("path")
+	p, err := s.daemon.store.Past(r.Context(), info.Run)
+	if err != nil {
+		return nil, err
+	}
+	var story *view.Story
+	err = p.Replay(r.Context(), func(e runner.Seen) bool {
+		about := e.Event.Node() == path
+		for i := range e.Caused.Transitions {
+			about = about || e.Caused.Transitions[i].Node == path
+		}
+		if about {
+			if story == nil {
+				story = p.View.Story(path)
+			}
+			story.Apply(e.Event, e.Caused)
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.View.Node(path) == nil {
+		return nil, &refusal{http.StatusNotFound, "node", fmt.Sprintf("run %s has no node %.200q", info.Run, path)}
+	}
+	if story == nil {
+		story = p.View.Story(path)
+	}
+	begun := s.daemon.store.Unanswered(p, info)
+	s.daemon.store.Stand(p, info, begun)
+	story.Add(begun)
+	return story.Document(), nil
+}
+
+// graph answers with the drawing of a run as a model: its nodes, what waits for what, and the states.
+func (s *Server) graph(r *http.Request) (any, error) {
+	info, err := s.info(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.daemon.store.DrawRun(r.Context(), info, "")
+}
+
+// Definition is the text of the program that a run was started with.
+type Definition struct {
+	Path  string            `json:"path"`  // of the file or folder, absolute
+	Files map[string]string `json:"files"` // their text, by name
+}
+
+func (s *Server) definition(r *http.Request) (any, error) {
+	info, err := s.info(r)
+	if err != nil {
+		return nil, err
+	}
+	source, err := s.daemon.store.SourceOf(r.Context(), info.Run)
+	return Definition{source.Path, source.Files}, err
+}
+
+// Form is what an approval asks for besides the decision.
+type Form struct {
+	Inputs []FormInput `json:"inputs"`
+}
+
+// FormInput is an input of an approval. Without Required it may be left out, and is then Default.
+type FormInput struct {
+	Name      string        `json:"name"`
+	Type      string        `json:"type"`
+	Required  bool          `json:"required"`
+	Default   view.Data     `json:"default"`
+	Enum      []value.Value `json:"enum,omitempty"`
+	Sensitive bool          `json:"sensitive,omitempty"`
+}
+
+func (s *Server) form(r *http.Request) (any, error) {
+	out := Form{Inputs: []FormInput{}}
+	q := &event.DecideRequest{Run: r.URL.Query().Get("run"), Node: r.URL.Query().Get("node")}
+	if engine.CheckID(q.Run) != nil {
+		return nil, &refusal{http.StatusNotFound, "run", fmt.Sprintf("there is no run %.80q", q.Run)}
+	}
+	p, err := s.daemon.store.Pinned(r.Context(), q.Run)
+	if err != nil {
+		return nil, err
+	}
+	asks, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Asks: true})
+	if err != nil {
+		return nil, err
+	}
+	step := askedStep(asks, p.Workflow, q)
+	if step == nil {
+		return out, nil
+	}
+	for i := range step.Inputs {
+		v := &step.Inputs[i]
+		out.Inputs = append(out.Inputs, FormInput{Name: v.Name, Type: v.Type.String(), Required: !v.HasDefault, Default: view.Data{Value: v.Default}, Enum: v.Enum, Sensitive: v.Sensitive})
+	}
+	return out, nil
+}

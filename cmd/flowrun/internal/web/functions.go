@@ -1,0 +1,187 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// functions are what templates can call.
+func (p *Pages) functions() template.FuncMap {
+	return template.FuncMap{
+		"asset":   func(name string) string { return "/static/" + name + "?" + p.assets[name].hash },
+		"clean":   ui.Clean,
+		"lines":   ui.CleanLines,
+		"at":      p.at,
+		"ago":     p.ago,
+		"took":    took,
+		"span":    span,
+		"pretty":  pretty,
+		"percent": percent,
+		"count":   ui.Count,
+		"icon":    icon,
+		"query":   url.QueryEscape,
+		"join":    strings.Join,
+		"colours": colours,
+		"dict":    dict,
+		"before":  func(n int) int { return n - 1 },
+		"after":   func(n int) int { return n + 1 },
+		"nav":     func() []navigation { return navigations },
+		"path":    func(parts ...string) string { return runPath(parts...) },
+		"dir":     p.server.StoreDir,
+	}
+}
+
+// navigation is an entry of the navigation.
+type navigation struct{ Path, Name string }
+
+var navigations = []navigation{{"", "Now"}, {"runs", "Runs"}, {"inbox", "Inbox"}, {"loops", "Loops"}, {"routines", "Routines"}, {"events", "Events"},
+	{"limits", "Limits"}, {"numbers", "Numbers"}, {"letters", "Dead letters"}, {"audit", "Audit"}}
+
+// runPath is the address of a run: its id, then the last part, and a query of a name and a value.
+func runPath(parts ...string) string {
+	out := "/runs/" + url.PathEscape(parts[0])
+	if len(parts) > 1 && parts[1] != "" {
+		out += "/" + parts[1]
+	}
+	for i := 2; i+1 < len(parts); i += 2 {
+		sign := "&"
+		if i == 2 {
+			sign = "?"
+		}
+		out += sign + parts[i] + "=" + url.QueryEscape(parts[i+1])
+	}
+	return out
+}
+
+// moment reads the forms in which the API gives a time; zero where there is none.
+func moment(x any) time.Time {
+	switch t := x.(type) {
+	case time.Time:
+		return t
+	case view.Moment:
+		if t != 0 {
+			return event.Time(t).Go()
+		}
+	case *view.Moment:
+		if t != nil {
+			return moment(*t)
+		}
+	case string:
+		at, _ := time.Parse(time.RFC3339Nano, t)
+		return at
+	case *string:
+		if t != nil {
+			return moment(*t)
+		}
+	}
+	return time.Time{}
+}
+
+// at is a time as a page shows it: in the zone of the server, until the browser puts it in its own.
+func (p *Pages) at(x any) template.HTML {
+	t := moment(x)
+	if t.IsZero() {
+		return "–"
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("2006-01-02 15:04:05 MST"))) //nolint // digits and letters of Go's own
+}
+
+// ago is how long ago a time was.
+func (p *Pages) ago(x any) template.HTML {
+	t := moment(x)
+	if t.IsZero() {
+		return "–"
+	}
+	text := ui.Ago(t, p.now())
+	if t.After(p.now()) {
+		text = "in " + ui.Duration(t.Sub(p.now()))
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(text)))
+}
+
+// took is the time between two moments; of an end that is not there yet, until now.
+func took(from, to any, now time.Time) string {
+	a, b := moment(from), moment(to)
+	if a.IsZero() {
+		return ""
+	}
+	if b.IsZero() {
+		b = now
+	}
+	return ui.Duration(max(0, b.Sub(a)))
+}
+
+// span is a number of seconds.
+func span(seconds *float64) string {
+	if seconds == nil {
+		return "–"
+	}
+	return ui.Duration(time.Duration(*seconds * float64(time.Second)))
+}
+
+func percent(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*(*x))
+}
+
+// maxPretty bounds the text of a value on a page, in bytes.
+const maxPretty = 64 << 10
+
+// pretty is a value as text: a string as it is, anything else as JSON.
+func pretty(v any) string {
+	if d, is := v.(view.Data); is {
+		v = d.Value
+	}
+	text, is := v.(string)
+	if !is {
+		body, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			return err.Error()
+		}
+		text = string(body)
+	}
+	if len(text) > maxPretty {
+		text = strings.ToValidUTF8(text[:maxPretty], "") + "\n…"
+	}
+	return ui.CleanLines(text)
+}
+
+// icon is a sign of a status besides its word and its colour.
+func icon(status any) string {
+	switch fmt.Sprint(status) {
+	case "succeeded", "compensated", "ok":
+		return "✓"
+	case "failed", "error", "fatal", "timeout", "not_compensated":
+		return "✗"
+	case "running", "compensating":
+		return "▶"
+	case "waiting":
+		return "‖"
+	case "skipped":
+		return "↷"
+	case "blocked":
+		return "⊘"
+	case "cancelled", "lost", "interrupted":
+		return "■"
+	}
+	return "○"
+}
+
+// dict makes a map of names and values.
+func dict(pairs ...any) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return m
+}

@@ -1,0 +1,633 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/stats"
+	runview "github.com/flowrun/flowrun/runner/view"
+	"github.com/flowrun/flowrun/runner/view/graph"
+)
+
+// views are all pages.
+var views []entry
+
+func init() {
+	views = []entry{
+		{pattern: "GET /{$}", title: "Now", page: "now", live: true, data: (*Pages).showNow},
+		{pattern: "GET /runs", title: "Runs", page: "runs", live: true, data: (*Pages).showRuns},
+		{pattern: "GET /runs/{run}", title: "Run", page: "run", live: true, data: (*Pages).showRun},
+		{pattern: "GET /runs/{run}/node", title: "Node", page: "node", live: true, data: (*Pages).showNode},
+		{pattern: "GET /runs/{run}/log", title: "Log", page: "log", live: true, data: (*Pages).showLog},
+		{pattern: "GET /runs/{run}/graph.svg", data: (*Pages).showGraph},
+		{pattern: "POST /runs/{run}/cancel", data: (*Pages).doCancel},
+		{pattern: "POST /runs/{run}/retry", data: (*Pages).doRetry},
+		{pattern: "GET /inbox", title: "Inbox", page: "inbox", live: true, data: (*Pages).showInbox},
+		{pattern: "POST /inbox", data: (*Pages).doDecide},
+		{pattern: "GET /loops", title: "Loops", page: "loops", live: true, data: (*Pages).showLoops},
+		{pattern: "POST /loops/{loop}/{change}", data: (*Pages).doLoop},
+		{pattern: "POST /dispatch", data: (*Pages).doDispatch},
+		{pattern: "POST /dispatch/{id}/cancel", data: (*Pages).doWithdraw},
+		{pattern: "GET /routines", title: "Routines", page: "routines", live: true, data: (*Pages).showRoutines},
+		{pattern: "POST /routines/{routine}/{change}", data: (*Pages).doRoutine},
+		{pattern: "GET /events", title: "Events", page: "events", live: true, data: (*Pages).showEvents},
+		{pattern: "POST /events", data: (*Pages).doEmit},
+		{pattern: "GET /limits", title: "Agents and limits", page: "limits", live: true, data: (*Pages).showLimits},
+		{pattern: "GET /numbers", title: "Numbers", page: "numbers", data: (*Pages).showNumbers},
+		{pattern: "GET /letters", title: "Dead letters", page: "letters", live: true, data: (*Pages).showLetters},
+		{pattern: "GET /audit", title: "Audit", page: "audit", live: true, data: (*Pages).showAudit},
+		{pattern: "GET /live", data: (*Pages).live},
+	}
+	mux = newRouter()
+}
+
+// flashes are what a page says after a change.
+var flashes = map[string]string{"cancel": "The end of the run was asked for.", "retry": "This run repeats the other one.", "decide": "Your answer was recorded.",
+	"pause": "It is paused.", "resume": "It goes on.", "stop": "It takes nothing more, and ends when the runs of its items have ended.", "dispatch": "The work was handed in.",
+	"withdraw": "The work was taken back.", "run": "The routine has started a run.", "emit": "The event was published."}
+
+func number(n int) string { return strconv.Itoa(n) }
+
+// live states of runs.
+func isLive(s event.Status) bool { return !s.Terminal() }
+
+// nowPage is what goes on.
+type nowPage struct {
+	Live    []serve.Run
+	Left    []serve.Run // that have not ended, and that no process drives
+	Waiting []serve.Run
+	Failed  []serve.Run // since yesterday
+	Inbox   []serve.Ask
+	Loops   []serve.LoopStatus
+	Next    []serve.Routine
+	Letters int
+	Stats   serve.Stats
+	Well    bool
+}
+
+// failedFor is how long a failed run is news.
+const failedFor = 24 * time.Hour
+
+func (p *Pages) showNow(_ http.ResponseWriter, r *http.Request) (any, error) {
+	var d nowPage
+	list, err := get[serve.Runs](p, r, "/runs?limit=%d", 1000)
+	if err != nil {
+		return nil, err
+	}
+	retried := map[string]bool{}
+	for _, x := range list.Runs {
+		retried[x.RetryOf] = true
+		switch {
+		case x.Status == event.Waiting:
+			d.Waiting = append(d.Waiting, x)
+		case isLive(x.Status) && x.Driven:
+			d.Live = append(d.Live, x)
+		case isLive(x.Status):
+			d.Left = append(d.Left, x)
+		case x.Status == event.FailedS && x.Parent == "" && !retried[x.Run] && p.now().Sub(moment(x.Ended)) < failedFor:
+			d.Failed = append(d.Failed, x)
+		}
+	}
+	inbox, err := get[serve.Inbox](p, r, "/inbox")
+	if err != nil {
+		return nil, err
+	}
+	d.Inbox = inbox.Items
+	loops, err := get[serve.Loops](p, r, "/loops")
+	if err != nil {
+		return nil, err
+	}
+	d.Loops = loops.Loops
+	routines, err := get[serve.Routines](p, r, "/routines")
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range routines.Routines {
+		if x.Next != nil && !x.Paused {
+			d.Next = append(d.Next, x)
+		}
+	}
+	slices.SortStableFunc(d.Next, func(a, b serve.Routine) int { return moment(a.Next).Compare(moment(b.Next)) })
+	letters, err := get[serve.DeadLetters](p, r, "/dead-letters")
+	if err != nil {
+		return nil, err
+	}
+	d.Letters = len(letters.Items)
+	if d.Stats, err = get[serve.Stats](p, r, "/stats?since=%s", "24h"); err != nil {
+		return nil, err
+	}
+	d.Well = len(d.Failed)+len(d.Left)+len(d.Inbox)+d.Letters == 0
+	return d, nil
+}
+
+// pageSize is how many rows a list has on a page.
+const pageSize = 50
+
+// runsPage is a list of runs.
+type runsPage struct {
+	Runs                   []serve.Run
+	Workflow, Status, Text string
+	Workflows              []string
+	Page, Pages, Total     int
+	Statuses               []event.Status
+	Query                  string // without the page
+}
+
+func (p *Pages) showRuns(_ http.ResponseWriter, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	d := runsPage{Workflow: q.Get("workflow"), Status: q.Get("status"), Text: q.Get("text"), Page: 1, Statuses: []event.Status{event.Running, event.Waiting, event.Pending, event.Succeeded, event.FailedS, event.Cancelled}}
+	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 0 {
+		d.Page = n
+	}
+	all, err := get[serve.Runs](p, r, "/runs?limit=%d", 10_000)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range all.Runs {
+		if !slices.Contains(d.Workflows, x.Workflow) {
+			d.Workflows = append(d.Workflows, x.Workflow)
+		}
+		if (d.Workflow == "" || x.Workflow == d.Workflow) && (d.Status == "" || string(x.Status) == d.Status) && (d.Text == "" || strings.Contains(x.Run+" "+x.Workflow, d.Text)) {
+			if d.Total/pageSize+1 == d.Page {
+				d.Runs = append(d.Runs, x)
+			}
+			d.Total++
+		}
+	}
+	slices.Sort(d.Workflows)
+	d.Pages = (d.Total + pageSize - 1) / pageSize
+	d.Query = url.Values{"workflow": {d.Workflow}, "status": {d.Status}, "text": {d.Text}}.Encode()
+	return d, nil
+}
+
+// runPage is a run.
+type runPage struct {
+	*runview.Document
+	Tab      string
+	Rows     []row
+	Tally    string
+	Failures []*runview.NodeDoc
+	More     int // failures that are left out
+	Under    string
+	Page     int
+	Pages    int
+	Graph    template.HTML
+	NoGraph  string
+	Timeline timeline
+	Files    []file
+	Ended    bool
+}
+
+type file struct{ Name, Text string }
+
+func (d *runPage) title() string { return d.Workflow + " " + d.Run }
+
+// tabs are the ways to look at a run.
+var tabs = []string{"", "graph", "timeline", "definition"}
+
+func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
+	id, q := r.PathValue("run"), r.URL.Query()
+	doc, err := get[runview.Document](p, r, "/runs/%s", id)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Run != id { // a prefix, or latest
+		http.Redirect(w, r, runPath(doc.Run), http.StatusSeeOther)
+		return nil, errAnswered
+	}
+	roots, byPath := grow(doc.Nodes)
+	d := &runPage{Document: &doc, Tab: q.Get("tab"), Under: q.Get("under"), Page: 1, Ended: doc.Status.Terminal()}
+	if !slices.Contains(tabs, d.Tab) {
+		d.Tab = ""
+	}
+	counts := map[event.Status]int{}
+	for _, t := range roots {
+		for s, n := range t.counts { // any order: sums
+			counts[s] += n
+		}
+	}
+	d.Tally = tally(counts)
+	d.Failures, d.More = failures(doc.Nodes, byPath)
+	switch d.Tab {
+	case "":
+		if t := byPath[d.Under]; t != nil {
+			if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 0 {
+				d.Page = n
+			}
+			d.Pages = (len(t.below) + maxRows/2 - 1) / (maxRows / 2)
+			from := min((d.Page-1)*maxRows/2, len(t.below))
+			roots = t.below[from:min(from+maxRows/2, len(t.below))]
+		} else if len(roots) > maxRows {
+			roots = roots[:maxRows]
+		}
+		d.Rows = rows(roots)
+	case "graph":
+		if d.Graph, err = p.drawGraph(r, id); err != nil {
+			d.NoGraph = err.Error()
+		}
+	case "timeline":
+		d.Timeline = newTimeline(&doc, byPath, p.now())
+	case "definition":
+		def, err := get[serve.Definition](p, r, "/runs/%s/definition", id)
+		if err != nil {
+			return nil, err
+		}
+		for name, text := range def.Files { // any order: they are sorted below
+			d.Files = append(d.Files, file{name, text})
+		}
+		slices.SortFunc(d.Files, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return d, nil
+}
+
+// drawGraph draws the graph of a run, with a link behind each step.
+func (p *Pages) drawGraph(r *http.Request, id string) (template.HTML, error) {
+	v, err := p.server.Get(r.Context(), apiPath("/runs/%s/graph", id))
+	if err != nil {
+		return "", err
+	}
+	body, err := v.(*graph.Graph).Part(func(n *graph.Node) string {
+		if n.State == nil || strings.HasPrefix(n.ID, "#") || strings.Contains(n.ID, "#") {
+			return ""
+		}
+		return runPath(id, "node", "name", n.ID)
+	})
+	return template.HTML(body), err // the drawing escapes all texts
+}
+
+func (p *Pages) showGraph(w http.ResponseWriter, r *http.Request) (any, error) {
+	v, err := p.server.Get(r.Context(), apiPath("/runs/%s/graph", r.PathValue("run")))
+	if err != nil {
+		return nil, err
+	}
+	body, err := v.(*graph.Graph).SVG()
+	if err != nil {
+		return nil, err
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	_, _ = w.Write(body)
+	return nil, errAnswered
+}
+
+// nodePage is one node of a run.
+type nodePage struct {
+	runview.StoryDoc
+	Logs  []serve.LogAttempt
+	Live  bool
+	Label string
+}
+
+func (d *nodePage) title() string { return d.Node.ID + " of " + d.Workflow }
+
+func (p *Pages) showNode(w http.ResponseWriter, r *http.Request) (any, error) {
+	id, path := r.PathValue("run"), r.URL.Query().Get("path")
+	if name := r.URL.Query().Get("name"); path == "" && name != "" {
+		doc, err := get[runview.Document](p, r, "/runs/%s", id)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(doc.Nodes, func(n runview.NodeDoc) bool { return runview.Base(n.ID) == name })
+		if at < 0 {
+			return nil, &serve.Failure{Status: http.StatusNotFound, Code: "node", Message: fmt.Sprintf("The group around %q has not started it.", name)}
+		}
+		http.Redirect(w, r, runPath(id, "node", "path", doc.Nodes[at].ID), http.StatusSeeOther)
+		return nil, errAnswered
+	}
+	story, err := get[runview.StoryDoc](p, r, "/runs/%s/node?path=%s", id, path)
+	if err != nil {
+		return nil, err
+	}
+	logs, err := get[serve.Logs](p, r, "/runs/%s/logs?node=%s", id, path)
+	if err != nil {
+		return nil, err
+	}
+	d := &nodePage{StoryDoc: story, Live: isLive(story.Node.Status)}
+	for _, l := range logs.Attempts {
+		if l.Node == path {
+			d.Logs = append(d.Logs, l)
+		}
+	}
+	return d, nil
+}
+
+// logPage is what an attempt wrote.
+type logPage struct {
+	Run, Attempt, Stream, Text, Find string
+	Node                             string
+	Whole                            string // the address of all of it
+	Cut                              bool
+	Found                            int
+}
+
+func (d *logPage) title() string { return d.Stream + " of " + d.Node }
+
+// maxLog is how much of the end of a log a page shows, in bytes.
+const maxLog = 256 << 10
+
+func (p *Pages) showLog(w http.ResponseWriter, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	d := &logPage{Run: r.PathValue("run"), Attempt: q.Get("attempt"), Stream: q.Get("stream"), Find: q.Get("find")}
+	api := fmt.Sprintf("/api/v1/runs/%s/logs/%s/%s", url.PathEscape(d.Run), url.PathEscape(d.Attempt), url.PathEscape(d.Stream))
+	if q.Get("whole") != "" {
+		if err := p.server.Stream(w, r, api); err != nil {
+			return nil, err
+		}
+		return nil, errAnswered
+	}
+	logs, err := get[serve.Logs](p, r, "/runs/%s/logs", d.Run)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(logs.Attempts, func(l serve.LogAttempt) bool { return l.ID == d.Attempt })
+	if at < 0 {
+		return nil, &serve.Failure{Status: http.StatusNotFound, Code: "log", Message: "This attempt does not exist."}
+	}
+	l := logs.Attempts[at]
+	d.Node = l.Node
+	size := l.Stdout
+	if d.Stream == "stderr" {
+		size = l.Stderr
+	}
+	header := http.Header{}
+	if d.Find == "" && size > maxLog {
+		header.Set("Range", fmt.Sprintf("bytes=%d-", size-maxLog))
+		d.Cut = true
+	}
+	body, _, err := p.document(r, api, header)
+	if err != nil {
+		return nil, err
+	}
+	d.Whole = runPath(d.Run, "log", "attempt", d.Attempt, "stream", d.Stream, "whole", "1")
+	if d.Text = string(body); d.Find != "" {
+		var found []string
+		for i, line := range strings.Split(d.Text, "\n") {
+			if strings.Contains(strings.ToLower(line), strings.ToLower(d.Find)) {
+				if d.Found++; len(found) < 1000 {
+					found = append(found, fmt.Sprintf("%6d  %s", i+1, line))
+				}
+			}
+		}
+		d.Text = strings.Join(found, "\n")
+	}
+	return d, nil
+}
+
+// inboxPage is what waits for people.
+type inboxPage struct{ Asks []askForm }
+
+type askForm struct {
+	serve.Ask
+	Inputs []serve.FormInput
+	NoForm string
+}
+
+func (p *Pages) showInbox(_ http.ResponseWriter, r *http.Request) (any, error) {
+	list, err := get[serve.Inbox](p, r, "/inbox")
+	if err != nil {
+		return nil, err
+	}
+	var d inboxPage
+	for _, a := range list.Items {
+		form := askForm{Ask: a}
+		if a.Node != "." && slices.Contains(a.Words, string(event.WordApprove)) {
+			f, err := get[serve.Form](p, r, "/inbox/form?run=%s&node=%s", a.Run, a.Node)
+			if form.Inputs = f.Inputs; err != nil {
+				form.NoForm = err.Error()
+			}
+		}
+		d.Asks = append(d.Asks, form)
+	}
+	return d, nil
+}
+
+func (p *Pages) showLoops(_ http.ResponseWriter, r *http.Request) (any, error) {
+	loops, err := get[serve.Loops](p, r, "/loops")
+	if err != nil {
+		return nil, err
+	}
+	type control struct {
+		Stopped bool               `json:"stopped"`
+		Paused  map[string]*string `json:"paused"`
+	}
+	type one struct {
+		serve.LoopStatus
+		Control control
+		Claims  []serve.Claim
+	}
+	var d struct {
+		Loops []one
+		Work  serve.WorkList
+	}
+	for _, l := range loops.Loops {
+		x := one{LoopStatus: l}
+		for from, to := range map[any]any{&l.Control: &x.Control, &l.Items: &x.Claims} { // any order: each is read on its own
+			if err := convert(from, to); err != nil {
+				return nil, err
+			}
+		}
+		d.Loops = append(d.Loops, x)
+	}
+	d.Work, err = get[serve.WorkList](p, r, "/dispatch")
+	return d, err
+}
+
+func (p *Pages) showRoutines(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return get[serve.Routines](p, r, "/routines?next=5")
+}
+
+func (p *Pages) showEvents(_ http.ResponseWriter, r *http.Request) (any, error) {
+	list, err := get[serve.Events](p, r, "/events")
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(list.Items)
+	programs, err := get[serve.Programs](p, r, "/programs")
+	return map[string]any{"Events": list.Items[:min(len(list.Items), 200)], "Left": max(0, len(list.Items)-200), "Programs": programs.Programs}, err
+}
+
+func (p *Pages) showLimits(_ http.ResponseWriter, r *http.Request) (any, error) {
+	limits, err := get[serve.Limits](p, r, "/limits")
+	if err != nil {
+		return nil, err
+	}
+	agents, err := get[serve.Stats](p, r, "/stats?since=24h&by=agent")
+	return map[string]any{"Limits": limits.Limits, "Agents": agents.Groups}, err
+}
+
+// spans are the spans of time of the page with numbers.
+var spans = []string{"24h", "7d", "30d"}
+
+func (p *Pages) showNumbers(_ http.ResponseWriter, r *http.Request) (any, error) {
+	since, by := r.URL.Query().Get("since"), r.URL.Query().Get("by")
+	if !slices.Contains(spans, since) {
+		since = spans[0]
+	}
+	if !slices.Contains(stats.Groups, stats.Group(by)) {
+		by = string(stats.ByWorkflow)
+	}
+	s, err := get[serve.Stats](p, r, "/stats?since=%s&by=%s", since, by)
+	return map[string]any{"Stats": s, "Since": since, "By": by, "Spans": spans, "Groups": stats.Groups}, err
+}
+
+func (p *Pages) showLetters(_ http.ResponseWriter, r *http.Request) (any, error) {
+	list, err := get[serve.DeadLetters](p, r, "/dead-letters")
+	slices.Reverse(list.Items)
+	return list, err
+}
+
+func (p *Pages) showAudit(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return get[serve.Audits](p, r, "/audit")
+}
+
+// The changes.
+
+// goTo answers a change with the page to look at next.
+func goTo(w http.ResponseWriter, r *http.Request, path, done string) (any, error) {
+	sign := "?"
+	if strings.Contains(path, "?") {
+		sign = "&"
+	}
+	http.Redirect(w, r, path+sign+"done="+done, http.StatusSeeOther)
+	return nil, errAnswered
+}
+
+func (p *Pages) post(r *http.Request, body any, format string, args ...any) (any, error) {
+	quoted := make([]any, len(args))
+	for i, a := range args {
+		quoted[i] = url.PathEscape(fmt.Sprint(a))
+	}
+	return p.server.Post(r.Context(), "/api/v1"+fmt.Sprintf(format, quoted...), r.RemoteAddr, body)
+}
+
+func (p *Pages) doCancel(w http.ResponseWriter, r *http.Request) (any, error) {
+	run := r.PathValue("run")
+	if _, err := p.post(r, serve.Cancel{Reason: or(r.PostFormValue("reason"), "from the dashboard")}, "/runs/%s/cancel", run); err != nil {
+		return nil, err
+	}
+	return goTo(w, r, runPath(run), "cancel")
+}
+
+func or(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func (p *Pages) doRetry(w http.ResponseWriter, r *http.Request) (any, error) {
+	v, err := p.post(r, serve.Retry{From: r.PostFormValue("from"), Only: r.PostFormValue("only")}, "/runs/%s/retry", r.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	return goTo(w, r, runPath(v.(serve.Started).Run), "retry")
+}
+
+func (p *Pages) doDecide(w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := r.ParseForm(); err != nil {
+		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "body", Message: "The form cannot be read."}
+	}
+	d := serve.Decide{Node: r.PostForm.Get("node"), Word: r.PostForm.Get("word"), By: strings.TrimSpace(r.PostForm.Get("by")), Comment: r.PostForm.Get("comment"), Shown: r.PostForm.Get("shown")}
+	if d.By == "" {
+		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "by", Message: "Say who you are: the answer is recorded with your name."}
+	}
+	if text := r.PostForm.Get("output"); text != "" {
+		if d.Output = json.RawMessage(text); !json.Valid(d.Output) {
+			d.Output, _ = json.Marshal(text)
+		}
+	}
+	if d.Word == string(event.WordApprove) {
+		f, err := get[serve.Form](p, r, "/inbox/form?run=%s&node=%s", r.PostForm.Get("run"), d.Node)
+		if err != nil {
+			return nil, err
+		}
+		d.Inputs = map[string]json.RawMessage{}
+		for _, in := range f.Inputs {
+			text, given := r.PostForm["input."+in.Name]
+			if !given || text[0] == "" && !in.Required {
+				continue
+			}
+			raw := json.RawMessage(text[0])
+			if in.Type == "string" || !json.Valid(raw) {
+				raw, _ = json.Marshal(text[0])
+			}
+			d.Inputs[in.Name] = raw
+		}
+	}
+	if _, err := p.post(r, d, "/runs/%s/decide", r.PostForm.Get("run")); err != nil {
+		return nil, err
+	}
+	http.SetCookie(w, &http.Cookie{Name: "flowrun_by", Value: url.QueryEscape(d.By), Path: "/inbox", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	return goTo(w, r, "/inbox", "decide")
+}
+
+func (p *Pages) doLoop(w http.ResponseWriter, r *http.Request) (any, error) {
+	change, agent := r.PathValue("change"), r.PostFormValue("agent")
+	var body any = serve.LoopChange{Agent: agent, By: "dashboard"}
+	switch change {
+	case "pause":
+		body = serve.LoopPause{Agent: agent, For: r.PostFormValue("for"), By: "dashboard"}
+	case "resume", "stop":
+	default:
+		return nil, &serve.Failure{Status: http.StatusNotFound, Code: "path", Message: "This change does not exist."}
+	}
+	if _, err := p.post(r, body, "/loops/%s/%s", r.PathValue("loop"), change); err != nil {
+		return nil, err
+	}
+	return goTo(w, r, "/loops", change)
+}
+
+func (p *Pages) doDispatch(w http.ResponseWriter, r *http.Request) (any, error) {
+	work := serve.Work{Title: strings.TrimSpace(r.PostFormValue("title")), Body: r.PostFormValue("body"), To: r.PostFormValue("to"), By: "dashboard"}
+	if n, err := strconv.Atoi(r.PostFormValue("priority")); err == nil {
+		work.Priority = n
+	}
+	if work.Title == "" {
+		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "title", Message: "Work needs a title."}
+	}
+	if _, err := p.post(r, work, "/dispatch"); err != nil {
+		return nil, err
+	}
+	return goTo(w, r, "/loops", "dispatch")
+}
+
+func (p *Pages) doWithdraw(w http.ResponseWriter, r *http.Request) (any, error) {
+	if _, err := p.post(r, serve.Nothing{}, "/dispatch/%s/cancel", r.PathValue("id")); err != nil {
+		return nil, err
+	}
+	return goTo(w, r, "/loops", "withdraw")
+}
+
+func (p *Pages) doRoutine(w http.ResponseWriter, r *http.Request) (any, error) {
+	change := r.PathValue("change")
+	v, err := p.post(r, serve.Nothing{}, "/routines/%s/%s", r.PathValue("routine"), change)
+	if err != nil {
+		return nil, err
+	}
+	if started, is := v.(serve.Started); is {
+		return goTo(w, r, runPath(started.Run), "run")
+	}
+	return goTo(w, r, "/routines", change)
+}
+
+func (p *Pages) doEmit(w http.ResponseWriter, r *http.Request) (any, error) {
+	e := serve.Emit{Event: strings.TrimSpace(r.PostFormValue("event")), Key: r.PostFormValue("key")}
+	if text := strings.TrimSpace(r.PostFormValue("data")); text != "" {
+		if e.Data = json.RawMessage(text); !json.Valid(e.Data) {
+			return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "data", Message: "The data must be JSON."}
+		}
+	}
+	if _, err := p.post(r, e, "/events"); err != nil {
+		return nil, err
+	}
+	return goTo(w, r, "/events", "emit")
+}

@@ -1,0 +1,360 @@
+// Package web is the dashboard: the pages that a daemon shows to people.
+//
+// Each page is a template over answers of the API, which [serve.Server] gives without a way over the network, so a page shows nothing that
+// programs cannot ask for. Pages work without scripts. With them, a page that is open is drawn again when the store has changed: the server says
+// so over a stream (live.go), the browser asks for the page once more, and htmx puts in what differs.
+//
+// All files are embedded. The policy of the pages allows no script, style or picture but those of the server, and no inline ones. Every text that
+// comes from a run passes html/template.
+//
+// The package holds no state but the streams; a page that was open while the server was started anew goes on. Enter at [New].
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
+	"github.com/flowrun/flowrun/runner/view/graph"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// Pages are the pages of one server.
+type Pages struct {
+	server    *serve.Server
+	templates map[string]*template.Template // by the name of the page
+	assets    map[string]asset
+	pulse     *pulse
+	now       func() time.Time
+}
+
+// asset is a file that pages load. Its address holds its hash, so browsers never ask for it again.
+type asset struct {
+	body  []byte
+	kind  string
+	hash  string
+	tight func() []byte // body, compressed
+}
+
+func newAsset(body []byte, kind string) asset {
+	hash := sha256.Sum256(body)
+	return asset{body, kind, hex.EncodeToString(hash[:6]), sync.OnceValue(func() []byte { return compress(body) })}
+}
+
+// compress is the gzip form of some bytes.
+func compress(body []byte) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write(body) // a buffer takes everything
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// New returns the pages of a server.
+func New(s *serve.Server) serve.Pages {
+	p := &Pages{server: s, templates: map[string]*template.Template{}, assets: map[string]asset{}, pulse: newPulse(s.Stamp), now: time.Now}
+	p.readAssets()
+	functions := p.functions()
+	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/base.html", "templates/parts.html"))
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		panic("web: " + err.Error()) // the pattern is constant
+	}
+	for _, name := range names {
+		page := strings.TrimSuffix(path.Base(name), ".html")
+		p.templates[page] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, name))
+	}
+	return p
+}
+
+// readAssets reads the embedded files that browsers load.
+func (p *Pages) readAssets() {
+	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	err := fs.WalkDir(staticFiles, "static", func(name string, d fs.DirEntry, err error) error {
+		kind := kinds[path.Ext(name)]
+		if err != nil || d.IsDir() || kind == "" {
+			return err
+		}
+		body, err := staticFiles.ReadFile(name)
+		p.assets[path.Base(name)] = newAsset(body, kind)
+		return err
+	})
+	if err != nil {
+		panic("web: " + err.Error()) // the files are embedded
+	}
+	p.assets["graph.css"] = newAsset([]byte(graph.Style()), kinds[".css"])
+}
+
+// Close ends the streams of the pages.
+func (p *Pages) Close() { p.pulse.close() }
+
+// policy allows what the server itself gives, and nothing inline.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// page is what every template is given.
+type page struct {
+	Title string
+	Here  string // the entry of the navigation
+	Self  string // the address of the page, for drawing it again
+	Live  string // the address of the stream that says when; "": the page does not change
+	Login bool   // whether somebody can log out
+	Flash string
+	Now   time.Time
+	Data  any
+}
+
+// entry answers one kind of page.
+type entry struct {
+	pattern string // as of http.ServeMux
+	title   string
+	page    string // the template; "": data answers itself
+	live    bool
+	data    func(*Pages, http.ResponseWriter, *http.Request) (any, error)
+}
+
+// errAnswered is the error of a view that has answered by itself.
+var errAnswered = errors.New("web: answered")
+
+// ServeHTTP answers a request.
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin")
+	if r.URL.Path == "/static" || strings.HasPrefix(r.URL.Path, "/static/") {
+		p.static(w, r)
+		return
+	}
+	if r.URL.Path == "/login" {
+		p.login(w, r)
+		return
+	}
+	if !p.server.LoggedIn(r, p.now()) {
+		if r.Method == "GET" && r.Header.Get("HX-Request") == "" {
+			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			return
+		}
+		p.fail(w, r, &serve.Failure{Status: http.StatusUnauthorized, Code: "login", Message: "Log in first: run  flowrun open  on the machine of the server."})
+		return
+	}
+	mux.find(p, w, r)
+}
+
+// router finds the view of a request.
+type router struct{ mux *http.ServeMux }
+
+var mux = newRouter()
+
+type pagesKey struct{}
+
+func newRouter() router {
+	m := http.NewServeMux()
+	for i := range views {
+		v := &views[i]
+		m.HandleFunc(v.pattern, func(w http.ResponseWriter, r *http.Request) {
+			p := r.Context().Value(pagesKey{}).(*Pages)
+			data, err := v.data(p, w, r)
+			switch {
+			case errors.Is(err, errAnswered):
+			case err != nil:
+				p.fail(w, r, err)
+			default:
+				p.show(w, r, v, data)
+			}
+		})
+	}
+	return router{m}
+}
+
+func (m router) find(p *Pages, w http.ResponseWriter, r *http.Request) {
+	r = r.WithContext(context.WithValue(r.Context(), pagesKey{}, p))
+	if _, pattern := m.mux.Handler(r); pattern == "" {
+		p.fail(w, r, &serve.Failure{Status: http.StatusNotFound, Code: "path", Message: "This page does not exist."})
+		return
+	}
+	m.mux.ServeHTTP(w, r)
+}
+
+// show writes a page.
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, v *entry, data any) {
+	_, here, _ := strings.Cut(v.pattern, "/")
+	here, _, _ = strings.Cut(here, "/")
+	d := page{Title: v.title, Here: strings.TrimSuffix(here, "{$}"), Self: r.URL.RequestURI(), Now: p.now(), Data: data, Flash: flashes[r.URL.Query().Get("done")]}
+	if t, is := data.(interface{ title() string }); is {
+		d.Title = t.title()
+	}
+	if v.live {
+		d.Live = "/live"
+		if run := r.PathValue("run"); run != "" {
+			d.Live += "?run=" + url.QueryEscape(run)
+		}
+	}
+	p.write(w, r, http.StatusOK, v.page, d)
+}
+
+func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, name string, d page) {
+	var out bytes.Buffer
+	if err := p.templates[name].ExecuteTemplate(&out, "base.html", d); err != nil {
+		http.Error(w, "the page cannot be drawn: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	body := out.Bytes()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if len(body) > minCompressed && takesGzip(w, r) {
+		body = compress(body)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// minCompressed is the size from which on a page is compressed, in bytes.
+const minCompressed = 1400
+
+// takesGzip reports whether an answer may be compressed, and says so in its header.
+func takesGzip(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		return false
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	return true
+}
+
+// fail writes a page that says what went wrong.
+func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := &serve.Failure{Status: http.StatusInternalServerError, Code: "page", Message: err.Error()}
+	errors.As(err, &f)
+	back := "/"
+	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
+		back = from.RequestURI()
+	}
+	p.write(w, r, f.Status, "error", page{Title: http.StatusText(f.Status), Self: r.URL.RequestURI(), Now: p.now(), Data: map[string]any{"Failure": f, "Back": back}})
+}
+
+func (p *Pages) static(w http.ResponseWriter, r *http.Request) {
+	a, has := p.assets[strings.TrimPrefix(r.URL.Path, "/static/")]
+	if !has || r.Method != "GET" {
+		p.fail(w, r, &serve.Failure{Status: http.StatusNotFound, Code: "path", Message: "This file does not exist."})
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	body := a.body
+	if takesGzip(w, r) {
+		body = a.tight()
+	}
+	_, _ = w.Write(body)
+}
+
+// login logs a browser in: by a one-time code, or by the token.
+func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
+	next := localPath(r.FormValue("next"))
+	refused := ""
+	switch r.Method {
+	case "GET":
+		if p.server.LoggedIn(r, p.now()) && r.URL.Query().Get("code") == "" {
+			http.Redirect(w, r, next, http.StatusSeeOther)
+			return
+		}
+	case "POST":
+		if p.server.MayLogIn(r.PostFormValue("code"), r.PostFormValue("token"), p.now()) {
+			http.SetCookie(w, p.server.NewSession(p.now()))
+			http.Redirect(w, r, next, http.StatusSeeOther)
+			return
+		}
+		refused = "This link or token is not valid. A link works once, for 2 minutes."
+	default:
+		p.fail(w, r, &serve.Failure{Status: http.StatusMethodNotAllowed, Code: "method", Message: "This page takes GET and POST."})
+		return
+	}
+	status := http.StatusOK
+	if refused != "" {
+		status = http.StatusForbidden
+	}
+	p.write(w, r, status, "login", page{Title: "Log in", Now: p.now(), Data: map[string]string{"Code": r.URL.Query().Get("code"), "Next": next, "Refused": refused}})
+}
+
+// localPath is a path of this server; "/" for anything else.
+func localPath(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(text, "//") || strings.ContainsAny(text, "\\\r\n") {
+		return "/"
+	}
+	return text
+}
+
+// get asks the API.
+func get[T any](p *Pages, r *http.Request, format string, args ...any) (T, error) {
+	var out T
+	v, err := p.server.Get(r.Context(), apiPath(format, args...))
+	if err != nil {
+		return out, err
+	}
+	if typed, is := v.(T); is {
+		return typed, nil
+	}
+	return out, convert(v, &out) // lists of the store are values without a type
+}
+
+// convert gives an answer the type that the API describes.
+func convert(from, to any) error {
+	body, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(body, to)
+	}
+	return err
+}
+
+// apiPath makes a path with its arguments quoted.
+func apiPath(format string, args ...any) string {
+	quoted := make([]any, len(args))
+	for i, a := range args {
+		quoted[i] = a
+		if text, is := a.(string); is {
+			quoted[i] = url.QueryEscape(text)
+		}
+	}
+	return "/api/v1" + fmt.Sprintf(format, quoted...)
+}
+
+// document reads a document of the API, such as the end of a log.
+func (p *Pages) document(r *http.Request, path string, header http.Header) (body []byte, out http.Header, err error) {
+	asked := r.Clone(r.Context())
+	asked.Header = header
+	rec := &recorder{header: http.Header{}}
+	err = p.server.Stream(rec, asked, path)
+	return rec.body.Bytes(), rec.header, err
+}
+
+// recorder keeps an answer.
+type recorder struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(int)             {}
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+var _ io.Writer = (*recorder)(nil)

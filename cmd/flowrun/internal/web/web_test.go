@@ -1,0 +1,689 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/standalone"
+)
+
+// hostile is a text that must be seen as it is, wherever a page shows it.
+const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
+
+const program = `
+workflow "ship" {
+  step "build" {
+    run = "printf '\\033[31mred\\033[0m <b>bold</b>\\n'; echo '\"><script>alert(1)</script>' >&2"
+  }
+  step "test" {
+    for_each   = ["a", "<i>b</i>", "c"]
+    depends_on = [step.build]
+    run        = "test ${each.key} != 1"
+  }
+  step "after" {
+    depends_on = [step.test]
+    value      = 1
+  }
+}
+
+workflow "ask" {
+  step "ok" {
+    approve {
+      prompt = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>"
+      show   = { html = "</pre><script>alert(1)</script>" }
+      input "day" {
+        type    = string
+        default = "monday"
+      }
+      input "count" { type = number }
+    }
+  }
+  output "day" { value = step.ok.output.input.day }
+  output "count" { value = step.ok.output.input.count }
+}
+
+workflow "long" {
+  step "pause" {
+    wait { duration = "1h" }
+  }
+}
+
+workflow "many" {
+  step "all" {
+    for_each = range(0, 2000)
+    require {
+      condition = "each.value % 500 != 3"
+      message   = "number ${each.value}"
+    }
+    value = each.value
+  }
+}
+
+agent "sam" {
+  type    = "exec"
+  command = ["true"]
+}
+
+workflow "work" {
+  input "id" { type = string }
+  step "a" { value = input.id }
+}
+
+loop "engineering" {
+  agents = [agent.sam]
+  source "dispatch" {}
+  handle {
+    workflow = workflow.work
+    with     = { id = item.id }
+  }
+}
+
+routine "nightly" {
+  workflow = workflow.work
+  with     = { id = "night" }
+  cron     = "0 2 * * *"
+}
+
+on "order.*" {
+  workflow = workflow.work
+  with     = { id = event.id }
+}
+`
+
+const token = "0123456789abcdef0123456789abcdef"
+
+// house is a daemon with pages, and a browser.
+type house struct {
+	t     *testing.T
+	at    string
+	store *standalone.Store
+	start func(workflow string) string
+	web   *http.Client
+}
+
+// open serves the store in a folder until the test ends; stop ends that earlier. A token of "" lets everybody in.
+func open(t *testing.T, dir, token, address string) (h *house, stop func()) {
+	t.Helper()
+	s, err := standalone.Open(dir, standalone.Options{AnyRoom: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, list := dsl.Load(fstest.MapFS{"flow.hcl": {Data: []byte(program)}}, "flow.hcl", dsl.Options{})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	definition, folder := p.IR.Canonical(), t.TempDir()
+	begin := func(workflow string) engine.Start {
+		return engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow},
+			Definition: definition, First: event.RunStarted{Workflow: workflow, Dir: folder},
+			Source: runner.Source{Files: map[string]string{"flow.hcl": program}, Path: "/flow.hcl"}.Encode()}
+	}
+	start := begin("work")
+	if _, err := s.Register(t.Context(), "/flow.hcl", &start); err != nil {
+		t.Fatal(err)
+	}
+	d := serve.New(serve.Options{Store: s, Grace: 100 * time.Millisecond})
+	at, err := d.Listen(address, serve.ServerOptions{Token: token, Pages: New})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan error, 1)
+	go func() { over <- d.Run(ctx) }()
+	stopped := false
+	stop = func() {
+		if !stopped {
+			stopped = true
+			cancel()
+			err := <-over
+			d.Close()
+			if err := errors.Join(err, s.Close()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	t.Cleanup(stop)
+	jar, _ := cookiejar.New(nil)
+	h = &house{t: t, at: at, store: s, web: &http.Client{Jar: jar, Timeout: time.Minute}}
+	h.start = func(workflow string) string {
+		t.Helper()
+		run, err := s.Start(context.Background(), begin(workflow), nil)
+		if err == nil {
+			err = s.HandOver(context.Background(), run)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	return h, stop
+}
+
+// get opens a page as a browser does.
+func (h *house) get(path string) (status int, page string) {
+	h.t.Helper()
+	r, err := http.NewRequest("GET", h.at+path, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header.Set("Sec-Fetch-Mode", "navigate")
+	r.Header.Set("Sec-Fetch-Dest", "document")
+	r.Header.Set("Sec-Fetch-Site", "cross-site") // as from a link in a chat
+	return h.do(r)
+}
+
+// post sends a form as a browser does.
+func (h *house) post(path string, pairs ...string) (status int, page string) {
+	h.t.Helper()
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Add(pairs[i], pairs[i+1])
+	}
+	r, err := http.NewRequest("POST", h.at+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", h.at)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	return h.do(r)
+}
+
+func (h *house) do(r *http.Request) (status int, page string) {
+	h.t.Helper()
+	got, err := h.web.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return got.StatusCode, string(body)
+}
+
+// has opens a page and looks for texts.
+func (h *house) has(path string, texts ...string) string {
+	h.t.Helper()
+	status, page := h.get(path)
+	if status != 200 {
+		h.t.Errorf("%s answers %d: %.2000s", path, status, page)
+	}
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			h.t.Errorf("%s does not say %q:\n%s", path, text, page)
+		}
+	}
+	return page
+}
+
+// wait waits until a run has a status.
+func (h *house) wait(run string, status event.Status) {
+	h.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		info, err := h.store.Get(h.t.Context(), run)
+		if err != nil || time.Now().After(end) {
+			h.t.Fatalf("run %s is %s, not %s: %v", run, info.Status, status, err)
+		}
+		if info.Status == status {
+			return
+		}
+	}
+}
+
+// active are things in a page that a text from outside must never become.
+var active = regexp.MustCompile(`(?i)<script[^>]*>[^<]|<img|<i>|<b>|<style|<[a-z][^>]*\s(?:on[a-z]+|style)\s*=|<[a-z][^>]*javascript:`)
+
+func TestPages(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	ship, ask, many := h.start("ship"), h.start("ask"), h.start("many")
+	h.wait(ship, event.FailedS)
+	h.wait(ask, event.Waiting)
+	h.wait(many, event.FailedS)
+	if status, _ := h.post("/dispatch", "title", hostile, "to", hostile); status != 200 {
+		t.Errorf("a dispatch answers %d", status)
+	}
+	if status, _ := h.post("/events", "event", "order.placed", "data", `{"x":"</script><script>alert(1)</script>"}`); status != 200 {
+		t.Errorf("an event answers %d", status)
+	}
+	escaped := "&lt;script&gt;alert(1)&lt;/script&gt;"
+	pages := map[string][]string{
+		"/":                                    {"Look at this:", escaped, "failed run", "nightly", "engineering"},
+		"/runs":                                {ship, ask, many, "4 runs"},
+		"/runs?status=failed&text=" + ship:     {ship, "1 run"},
+		"/runs/" + ship:                        {"test[1]", "2 of 3 succeeded, 1 failed", "blocked", "exit code 1"},
+		"/runs/" + ship + "?tab=graph":         {"<svg", "/runs/" + ship + "/node?name=build"},
+		"/runs/" + ship + "?tab=timeline":      {"s-succeeded", "s-failed"},
+		"/runs/" + ship + "?tab=definition":    {"flow.hcl", "workflow &#34;ship&#34;"},
+		"/runs/" + ship + "/node?path=build":   {`<span class="t-c1">red</span>`, "&lt;b&gt;bold", escaped, "standard error"},
+		"/runs/" + ship + "/node?name=build":   {"These nodes wait for it: test"},
+		"/runs/" + ship + "/node?path=test[1]": {"exit code 1"},
+		"/runs/" + ask:                         {"waiting"},
+		"/runs/" + many:                        {"4 failed", "number 503", "number 1503", "show 2000"},
+		"/runs/" + many + "?under=all&page=10": {"all[1999]", "Page 10 of 10"},
+		"/inbox":                               {escaped, "Your name", "number, required", "approve", "reject"},
+		"/loops":                               {"engineering", escaped, "Take back"},
+		"/routines":                            {"nightly", "0 2 * * *", "Run now"},
+		"/events":                              {"order.placed", "/flow.hcl"},
+		"/limits":                              {"Agents in the last 24 hours"},
+		"/numbers?since=7d&by=agent":           {"success rate", "By agent"},
+		"/letters":                             {"exit code 1", "number 3"},
+		"/audit":                               {"dispatch", "emit", "page"},
+		"/login":                               {"Now"}, // whoever is in is led on
+	}
+	for path, texts := range pages { // any order: each on its own
+		page := h.has(path, texts...)
+		if bad := active.FindString(page); bad != "" {
+			t.Errorf("%s has %q", path, bad)
+		}
+		if len(page) > 300<<10 {
+			t.Errorf("%s has %d bytes", path, len(page))
+		}
+	}
+	logs := regexp.MustCompile(`/runs/[^"]*/log\?attempt=[^"]*stdout`).FindString(h.has("/runs/" + ship + "/node?path=build"))
+	logs = strings.ReplaceAll(logs, "&amp;", "&")
+	h.has(logs, `<span class="t-c1">red</span> &lt;b&gt;bold`)
+	h.has(logs+"&find=BOLD", "1 line found")
+	if _, text := h.get(logs + "&whole=1"); text != "\x1b[31mred\x1b[0m <b>bold</b>\n" {
+		t.Errorf("the whole log is %q", text)
+	}
+	for _, path := range []string{"/nope", "/runs/none", "/runs/" + ship + "/node?path=none", "/static/none.js", "/runs/" + ship + "/log?attempt=99&stream=stdout"} {
+		if status, page := h.get(path); status != 404 || !strings.Contains(page, `role="alert"`) {
+			t.Errorf("%s answers %d: %.500s", path, status, page)
+		}
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	r, err := h.web.Get(h.at + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	got := r.Header.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("the policy %q lacks %q", got, part)
+		}
+	}
+	if strings.Contains(got, "unsafe") {
+		t.Errorf("the policy is %q", got)
+	}
+}
+
+// TestLogin: nobody sees a page or changes a thing without having been given a session.
+func TestLogin(t *testing.T) {
+	dir := t.TempDir()
+	h, stop := open(t, dir, token, "127.0.0.1:0")
+	if status, page := h.get("/runs?status=failed"); status != 200 || !strings.Contains(page, "flowrun open") || !strings.Contains(page, `value="/runs?status=failed"`) {
+		t.Errorf("without a session the page is %d %s", status, page)
+	}
+	if status, _ := h.post("/dispatch", "title", "x"); status != 401 {
+		t.Errorf("a change without a session answers %d", status)
+	}
+	for _, bad := range []string{"", "x", strings.Repeat("0", 48)} {
+		if status, _ := h.post("/login", "code", bad); status != 403 {
+			t.Errorf("the code %q answers %d", bad, status)
+		}
+		if status, _ := h.post("/login", "token", bad); status != 403 {
+			t.Errorf("the token %q answers %d", bad, status)
+		}
+	}
+	r, _ := http.NewRequest("POST", h.at+"/api/v1/login", strings.NewReader("{}"))
+	r.Header.Set("Content-Type", "application/json")
+	if status, _ := h.do(r); status != 401 {
+		t.Errorf("a link without the token: %d", status)
+	}
+	r, _ = http.NewRequest("POST", h.at+"/api/v1/login", strings.NewReader("{}"))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	_, answer := h.do(r)
+	code := regexp.MustCompile(`code=([0-9a-f]+)`).FindStringSubmatch(answer)
+	if code == nil {
+		t.Fatal(answer)
+	}
+	h.has("/login?code="+code[1]+"&next=/runs", `value="`+code[1]+`"`, `value="/runs"`) // to look at the link uses nothing up
+	if status, page := h.post("/login", "code", code[1], "next", "/runs"); status != 200 || !strings.Contains(page, "<h1>Runs</h1>") {
+		t.Errorf("a good code answers %d %s", status, page)
+	}
+	h.has("/inbox", "Inbox")
+	other := &house{t: t, at: h.at, web: &http.Client{}}
+	if status, _ := other.post("/login", "code", code[1]); status != 403 {
+		t.Errorf("a code that was used answers %d", status)
+	}
+	// A session is for pages, not for the API, and only pages of the server may use it.
+	r, _ = http.NewRequest("GET", h.at+"/api/v1/runs", nil)
+	if status, _ := h.do(r); status != 401 {
+		t.Errorf("the API with the cookie answers %d", status)
+	}
+	for name, header := range map[string]http.Header{
+		"another site":    {"Origin": {"http://evil.test"}, "Sec-Fetch-Site": {"cross-site"}},
+		"another port":    {"Origin": {"http://127.0.0.1:1"}, "Sec-Fetch-Site": {"same-site"}},
+		"no origin":       {},
+		"an opaque page":  {"Origin": {"null"}},
+		"a site without":  {"Sec-Fetch-Site": {"cross-site"}},
+		"another machine": {"Origin": {h.at}, "Host": {"evil.test"}},
+	} {
+		r, _ := http.NewRequest("POST", h.at+"/dispatch", strings.NewReader("title=x"))
+		r.Header = header.Clone()
+		r.Host = header.Get("Host")
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if status, _ := h.do(r); status < 400 {
+			t.Errorf("a change by %s answers %d", name, status)
+		}
+	}
+	for _, next := range []string{"//evil.test/", "http://evil.test/", "/\\evil.test", "javascript:alert(1)", "https:evil"} {
+		if got := localPath(next); got != "/" {
+			t.Errorf("after the login %q leads to %q", next, got)
+		}
+	}
+	if got := localPath("/runs/x?tab=graph"); got != "/runs/x?tab=graph" {
+		t.Error(got)
+	}
+	// The server is started anew: whoever was logged in stays so. With another token nobody is.
+	address := strings.TrimPrefix(h.at, "http://")
+	stop()
+	_, stop = open(t, dir, token, address)
+	h.has("/inbox", "<h1>Inbox</h1>")
+	stop()
+	open(t, dir, strings.Repeat("f", 32), address)
+	if _, page := h.get("/inbox"); strings.Contains(page, "<h1>Inbox</h1>") {
+		t.Error("a session outlives its token")
+	}
+}
+
+// TestSessionsEnd: a cookie cannot be made, nor be used for longer than it says.
+func TestSessionsEnd(t *testing.T) {
+	dir := t.TempDir()
+	h, _ := open(t, dir, token, "127.0.0.1:0")
+	h.post("/login", "token", token)
+	h.has("/", "Now")
+	u, _ := url.Parse(h.at)
+	cookies := h.web.Jar.Cookies(u)
+	if len(cookies) != 1 || strings.Contains(cookies[0].Value, token) {
+		t.Fatal(cookies)
+	}
+	until, signature, _ := strings.Cut(cookies[0].Value, ".")
+	for _, forged := range []string{"", ".", "9" + until + "." + signature, until + "." + strings.Repeat("0", 64), until, token} {
+		r, _ := http.NewRequest("GET", h.at+"/inbox", nil)
+		r.AddCookie(&http.Cookie{Name: cookies[0].Name, Value: forged})
+		got, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Body.Close()
+		if got.StatusCode != 303 {
+			t.Errorf("the cookie %q answers %d", forged, got.StatusCode)
+		}
+	}
+	r, _ := http.NewRequest("GET", h.at+"/", nil)
+	r.AddCookie(cookies[0])
+	s := serverOf(t, dir)
+	if !s.LoggedIn(r, time.Now()) || s.LoggedIn(r, time.Now().Add(8*24*time.Hour)) {
+		t.Error("a session does not end after 7 days")
+	}
+}
+
+// serverOf is a server with the same token, that answers nobody.
+func serverOf(t *testing.T, _ string) *serve.Server {
+	s, err := standalone.Open(t.TempDir(), standalone.Options{AnyRoom: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var server *serve.Server
+	d := serve.New(serve.Options{Store: s})
+	if _, err := d.Listen("127.0.0.1:0", serve.ServerOptions{Token: token, Pages: func(x *serve.Server) serve.Pages { server = x; return New(x) }}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close(); s.Close() })
+	return server
+}
+
+func TestChanges(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	ship, ask, long := h.start("ship"), h.start("ask"), h.start("long")
+	h.wait(ship, event.FailedS)
+	h.wait(ask, event.Waiting)
+	h.wait(long, event.Waiting)
+	does := func(path, want string, pairs ...string) string {
+		t.Helper()
+		status, page := h.post(path, pairs...)
+		if status != 200 || !strings.Contains(page, want) {
+			t.Errorf("%s answers %d without %q:\n%s", path, status, want, page)
+		}
+		return page
+	}
+	refuses := func(path string, status int, want string, pairs ...string) {
+		t.Helper()
+		if got, page := h.post(path, pairs...); got != status || !strings.Contains(page, want) {
+			t.Errorf("%s answers %d, not %d, or without %q:\n%s", path, got, status, want, page)
+		}
+	}
+	does("/runs/"+long+"/cancel", "The end of the run was asked for.", "reason", "enough")
+	h.wait(long, event.Cancelled)
+	page := does("/runs/"+ship+"/retry", "This run repeats the other one.")
+	if !strings.Contains(page, ship) {
+		t.Error("the new run does not name the old one")
+	}
+	does("/runs/"+ship+"/retry", "repeats the other", "from", "test")
+	shown := regexp.MustCompile(`name="shown" value="([^"]+)"`).FindStringSubmatch(h.has("/inbox"))[1]
+	form := []string{"run", ask, "node", "ok", "shown", shown, "word", "approve"}
+	refuses("/inbox", 400, "Say who you are", form...)
+	refuses("/inbox", 422, "count", append(form, "by", "ann", "input.day", "friday")...)
+	refuses("/inbox", 422, "count", append(form, "by", "ann", "input.day", "friday", "input.count", "many")...)
+	does("/inbox", "Your answer was recorded.", append(form, "by", "ann", "comment", "fine", "input.day", "12", "input.count", "3")...)
+	h.wait(ask, event.Succeeded)
+	h.has("/runs/"+ask, "&#34;day&#34;: &#34;12&#34;", "&#34;count&#34;: 3")
+	refuses("/inbox", 409, "ann", append(form, "by", "bob", "input.count", "3")...)
+	does("/loops/engineering/pause", "It is paused.", "for", "30m")
+	h.has("/loops", "paused until")
+	does("/loops/engineering/resume", "It goes on.")
+	refuses("/loops/engineering/pause", 400, "such as 5m", "for", "soon")
+	refuses("/loops/engineering/burn", 404, "")
+	refuses("/loops/none/stop", 404, "none")
+	does("/loops/engineering/stop", "takes nothing more")
+	does("/dispatch", "The work was handed in.", "title", "Fix it", "priority", "3")
+	id := regexp.MustCompile(`/dispatch/([^/"]+)/cancel`).FindStringSubmatch(h.has("/loops", "Fix it"))[1]
+	does("/dispatch/"+id+"/cancel", "The work was taken back.")
+	refuses("/dispatch", 400, "needs a title", "title", " ")
+	does("/routines/nightly/pause", "It is paused.")
+	does("/routines/nightly/resume", "It goes on.")
+	does("/routines/nightly/run", "The routine has started a run.")
+	refuses("/routines/none/run", 404, "none")
+	does("/events", "The event was published.", "event", "order.placed", "data", `{"a":1}`)
+	refuses("/events", 400, "must be JSON", "event", "order.placed", "data", `{a`)
+	for _, what := range []string{"cancel", "retry", "decide", "loop.pause", "loop.stop", "dispatch", "dispatch.cancel", "routine.run", "emit"} {
+		h.has("/audit", "<td>"+what+"</td>")
+	}
+	if status, _ := h.get("/runs/" + ship + "/cancel"); status != 404 {
+		t.Errorf("a change by GET answers %d", status)
+	}
+}
+
+// TestLive: a stream says at once that a run has changed, and nothing while it has not.
+func TestLive(t *testing.T) {
+	h, stop := open(t, t.TempDir(), "", "127.0.0.1:0")
+	run := h.start("ask")
+	h.wait(run, event.Waiting)
+	listen := func(path string) <-chan string {
+		r, err := h.web.Get(h.at + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Header.Get("Content-Type"); got != "text/event-stream" {
+			t.Fatal(got)
+		}
+		said := make(chan string, 100)
+		go func() {
+			defer r.Body.Close()
+			defer close(said)
+			buffer := make([]byte, 1000)
+			for {
+				n, err := r.Body.Read(buffer)
+				if n > 0 {
+					said <- string(buffer[:n])
+				}
+				if err != nil {
+					return
+				}
+			}
+		}()
+		return said
+	}
+	hears := func(said <-chan string) {
+		t.Helper()
+		select {
+		case text := <-said:
+			if !strings.Contains(text, "event: change") {
+				t.Errorf("the stream says %q", text)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("the stream says nothing")
+		}
+	}
+	one, all := listen("/live?run="+run), listen("/live")
+	hears(one)
+	hears(all)
+	h.start("long") // another run: not for the first stream
+	hears(all)
+	if err := h.store.Cancel(t.Context(), run, "test"); err != nil {
+		t.Fatal(err)
+	}
+	hears(one)
+	stop()
+	for _, said := range []<-chan string{one, all} {
+		for range said { // until the server has ended the stream
+		}
+	}
+}
+
+// TestPulse: nobody looks at the store when no page is open.
+func TestPulse(t *testing.T) {
+	looks := make(chan struct{}, 1000)
+	p := newPulse(func() string { looks <- struct{}{}; return "" })
+	leave := p.join()
+	other := p.join()
+	<-looks
+	leave()
+	<-looks
+	other()
+	for quiet := false; !quiet; {
+		select {
+		case <-looks:
+		case <-time.After(10 * pulseEvery):
+			quiet = true
+		}
+	}
+	leave = p.join()
+	<-looks
+	leave()
+	p.close()
+	p.close()
+}
+
+// TestRejoin: a page that is opened while the last one is closed is served by the one goroutine, or by a new one, and never by none or two.
+func TestRejoin(t *testing.T) {
+	p := newPulse(func() string { return fmt.Sprint(time.Now().UnixNano()) })
+	defer p.close()
+	for range 30 {
+		leave := p.join()
+		select {
+		case <-p.next():
+		case <-time.After(time.Minute):
+			t.Fatal("nobody looks at the store")
+		}
+		leave()
+		p.mu.Lock()
+		looks := p.looks
+		p.mu.Unlock()
+		if looks > 1 {
+			t.Fatal("two goroutines look at the store")
+		}
+	}
+}
+
+func TestColours(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain <b>":                    "plain &lt;b&gt;",
+		"\x1b[31mred\x1b[0m x":         `<span class="t-c1">red</span> x`,
+		"\x1b[1;92mok\x1b[22m still":   `<span class="t-bold t-c2">ok</span><span class="t-c2"> still</span>`,
+		"\x1b[38;5;200mpalette\x1b[m!": `palette!`,
+		"\x1b[38;2;1;2;3mtrue":         `true`,
+		"\x1b[2J":                      `\x1b[2J`,
+		"\x1b[":                        `\x1b[`,
+		"\x1b]0;title\a":               `\x1b]0;title\x07`,
+		"\x1b[" + strings.Repeat("1;", 50) + "1mmany": "many",
+		"\x1b[31m\"><script>":                         `<span class="t-c1">&#34;&gt;&lt;script&gt;</span>`,
+	} {
+		if got := string(colours(text)); got != want {
+			t.Errorf("%q is\n%s\nnot\n%s", text, got, want)
+		}
+	}
+}
+
+// TestFilesOfOthers: the files that are not ours are those of their releases, with their licence.
+func TestFilesOfOthers(t *testing.T) {
+	for name, want := range map[string]string{
+		"htmx.min.js":   "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130", // htmx.org 4.0.1
+		"hx-sse.min.js": "18ef2761356ec1fe0bb6d92612315b37517a7c1e9856b661c5ae81fef239d103",
+	} {
+		body, err := staticFiles.ReadFile("static/" + name)
+		if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != want {
+			t.Errorf("%s has the checksum %x: %v", name, sum, err)
+		}
+	}
+	if text, err := staticFiles.ReadFile("static/htmx.LICENSE.txt"); err != nil || !strings.Contains(string(text), "Zero-Clause BSD") {
+		t.Error("the licence of htmx is missing", err)
+	}
+}
+
+// TestSizes: what a browser loads for a small run.
+func TestSizes(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	run := h.start("ship")
+	h.wait(run, event.FailedS)
+	load := func(path string) int {
+		r, _ := http.NewRequest("GET", h.at+path, nil)
+		r.Header.Set("Accept-Encoding", "gzip")
+		got, err := h.web.Transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Body.Close()
+		if got.Header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s is not compressed", path)
+		}
+		n, _ := io.Copy(io.Discard, got.Body)
+		return int(n)
+	}
+	h.web.Transport = &http.Transport{DisableCompression: true}
+	_, page := h.get("/runs/" + run)
+	total := load("/runs/" + run)
+	for _, found := range regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`).FindAllStringSubmatch(page, -1) {
+		total += load(found[1])
+	}
+	if t.Logf("a run of %d nodes: %d bytes in all", 6, total); total > 60<<10 {
+		t.Errorf("a browser loads %d bytes", total)
+	}
+}
