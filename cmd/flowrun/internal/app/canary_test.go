@@ -128,6 +128,7 @@ var spoken = []struct {
 	{"serve --once --listen off --no-token --death-limit 2", false},
 	{"serve FILE --once --var more=1 --var-file BROKEN --host localhost:1", false},
 	{"serve --print-unit", false},
+	{"open latest --print", false},
 	{"programs list --json", false},
 	{"programs list", false},
 	{"programs remove FILE --json", false},

@@ -63,7 +63,7 @@ func (a *app) runOpen(run string, only bool) error {
 	if daemon == nil || daemon.At == "" {
 		return fmt.Errorf("no daemon serves the store %s\nStart one with: flowrun serve", dir)
 	}
-	link, err := a.loginLink(dir, daemon.At, next)
+	link, err := a.linkToOpen(dir, daemon.At, next)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (a *app) runOpen(run string, only bool) error {
 	if only {
 		return nil
 	}
-	if command := browser(a.getenv); command != nil {
+	if command := findBrowserToOpen(a.getenv); command != nil {
 		if err := exec.Command(command[0], append(command[1:], link)...).Start(); err != nil {
 			a.err.Printf("The browser cannot be started (%v): open the link yourself.\n", err)
 		}
@@ -79,8 +79,8 @@ func (a *app) runOpen(run string, only bool) error {
 	return nil
 }
 
-// loginLink asks a daemon for a link to a page that logs a browser in.
-func (a *app) loginLink(dir, at, next string) (string, error) {
+// linkToOpen asks a daemon for a link to a page that logs a browser in.
+func (a *app) linkToOpen(dir, at, next string) (string, error) {
 	token, has, err := serve.ReadToken(dir)
 	if err != nil {
 		return "", err
@@ -116,8 +116,8 @@ func (a *app) loginLink(dir, at, next string) (string, error) {
 	return at + l.Path + "&next=" + url.QueryEscape(next), nil
 }
 
-// browser is the command that opens a link; nil where there is none, such as on a machine without a screen.
-func browser(getenv func(string) string) []string {
+// findBrowserToOpen returns the command that opens a link; nil where there is none, such as on a machine without a screen.
+func findBrowserToOpen(getenv func(string) string) []string {
 	if b := getenv("BROWSER"); b != "" && !strings.ContainsAny(b, "%:") {
 		return []string{b}
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -71,8 +72,16 @@ func (s *Server) definition(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	source, err := s.daemon.store.SourceOf(r.Context(), info.Run)
-	return Definition{source.Path, source.Files}, err
+	out := Definition{Files: map[string]string{}}
+	text, err := s.daemon.store.Source(r.Context(), info.Run)
+	if err != nil || len(text) == 0 { // a run that no command has started may have none
+		return out, err
+	}
+	var source runner.Source
+	if err = json.Unmarshal(text, &source); err == nil {
+		out = Definition{source.Path, source.Files}
+	}
+	return out, err
 }
 
 // Form is what an approval asks for besides the decision.
