@@ -90,6 +90,7 @@ func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.
 	var parsed []*syntax.File
 	for _, t := range texts {
 		f, found := opts.Limits.Parse(t.name, t.data)
+		otherNames(f, found)
 		p.Sources[f.Name] = Withhold(f.Src)
 		parsed, list = append(parsed, f), append(list, found...)
 	}

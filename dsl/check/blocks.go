@@ -33,7 +33,8 @@ func (c *checker) agent(b *Block) {
 		switch {
 		case kind == t && a == nil:
 			c.report(diag.Diagnostic{Code: "F0119", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", needs[t], b.Words()),
-				Detail: fmt.Sprintf("An agent of type %s needs it: %s", t, b.Schema.Attr(needs[t]).Doc)})
+				Detail: fmt.Sprintf("An agent of type %s needs it: %s", t, b.Schema.Attr(needs[t]).Doc) + b.asCommand(t)})
+		case kind == "exec" && t == "shell" && a != nil && b.attr("command") == nil: // said of command
 		case kind != t && a != nil && contains([]string{"exec", "shell", "http", "null", "human"}, kind):
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, needs[t]),
 				Detail: fmt.Sprintf("The attribute %s belongs to type = %q. Remove it, or change the type.", needs[t], t)})
@@ -51,7 +52,7 @@ func (c *checker) agent(b *Block) {
 		c.remembers(b, m)
 	}
 	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers", "concurrency", "soul", "quota"} {
-		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && kind != "" {
+		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && contains(b.Schema.Attr("type").Words, kind) {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
 				Detail: "It would have no effect. Remove it, or change the type."})
 		}
@@ -62,6 +63,20 @@ func (c *checker) agent(b *Block) {
 				Detail: "It would have no effect. Remove it, or change the type."})
 		}
 	}
+}
+
+// asCommand says how the run of an agent of type exec is written as its command.
+func (b *Block) asCommand(kind string) string {
+	run := b.attr("run")
+	if kind != "exec" || run == nil {
+		return ""
+	}
+	if line, ok := literal(run.Src.Expr()); ok {
+		if words := commandWords(line); len(words) > 0 && quote(line) != "" {
+			return fmt.Sprintf(" In place of run write  command = %s, or  type = \"shell\"  for a script.", quotedWords(words))
+		}
+	}
+	return " In place of run write  command = [\"PROGRAM\", \"ARGUMENT\"], or  type = \"shell\"  for a script."
 }
 
 // classifies checks the classify blocks of an agent or a workflow.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -53,7 +54,13 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 		members = []value.Type{*t.Elem}
 	case value.TupleT:
 	default:
-		return expr.Conform(e, value.List(value.StringType), what, at)
+		list = expr.Conform(e, value.List(value.StringType), what, at)
+		if line, ok := e.Const.(string); ok && len(list) == 1 {
+			if words := commandWords(line); len(words) > 0 && quote(line) != "" {
+				list[0].Detail = fmt.Sprintf("A program and its arguments are a list:  %s = %s.", what, quotedWords(words))
+			}
+		}
+		return list
 	}
 	if t.Nullable {
 		return expr.Conform(e, value.List(value.StringType), what, at)
@@ -88,6 +95,11 @@ func (c *checker) command(a *Attr, env *expr.Env) diag.List {
 	case *hclsyntax.TemplateExpr:
 		if computed(x) {
 			return c.script(a, x, x.Parts, env)
+		}
+		for _, p := range x.Parts { // ${1} is the number 1 and no argument of the script
+			if l := p.(*hclsyntax.LiteralValueExpr); l.Val.Type() != cty.String {
+				return diag.List{syntax.Expansion("${"+a.Src.File.Text(p)+"}", interpolation(a.Src.File, syntax.Range(p.Range())))}
+			}
 		}
 	case *hclsyntax.TemplateWrapExpr:
 		return c.script(a, x, []hclsyntax.Expression{x.Wrapped}, env)

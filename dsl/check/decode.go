@@ -115,7 +115,11 @@ func (c *checker) attribute(b *Block, src *syntax.Attr) {
 		c.strayAttr(b, src)
 	case s.Later != nil:
 		b.stray = true
-		c.report(notYet(src.Range, fmt.Sprintf("Attribute %q", src.Name), s.Later, b.Words()))
+		d := notYet(src.Range, fmt.Sprintf("Attribute %q", src.Name), s.Later, b.Words())
+		if other := counterpart(b, src); other != "" {
+			d.Detail = other
+		}
+		c.report(d)
 	default:
 		b.Attrs[src.Name] = &Attr{Schema: s, Src: src}
 	}

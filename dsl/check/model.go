@@ -216,6 +216,7 @@ const MaxFindings = 200
 // checker is one run of Check.
 type checker struct {
 	program     *Program
+	sources     []*syntax.File
 	list        diag.List
 	agents      map[string]*Block
 	pools       map[string]*Block
@@ -253,6 +254,7 @@ func (c *checker) full() bool { return len(c.list) >= MaxFindings }
 
 func (c *checker) report(d diag.Diagnostic) {
 	if !c.full() {
+		c.namedElsewhere(&d)
 		c.list = append(c.list, d)
 	}
 }
@@ -277,6 +279,7 @@ func Check(files []*syntax.File, options Options) (*Program, diag.List) {
 	for _, f := range files {
 		c.size += len(f.Src)
 		c.file(f)
+		c.sources = append(c.sources, f)
 	}
 	c.globals()
 	for _, w := range c.program.Workflows {

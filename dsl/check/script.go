@@ -81,21 +81,47 @@ func has(list diag.List, at diag.Range) bool {
 	return false
 }
 
-var shellName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+// shellName is a name that a shell has and flowrun has not: one in capitals, or a number.
+var shellName = regexp.MustCompile(`^(?:[A-Z_][A-Z0-9_]*|[0-9]+)$`)
+
+// interpolation is the place of ${ } with an expression in it, where nothing else stands between the braces.
+func interpolation(f *syntax.File, at diag.Range) diag.Range {
+	start, end := at.Start.Byte, at.End.Byte
+	if start >= 2 && end < len(f.Src) && string(f.Src[start-2:start]) == "${" && f.Src[end] == '}' {
+		return f.Range(start-2, end+1)
+	}
+	return at
+}
+
+// unknownShellName reports whether the text of an interpolation is an expansion of the shell that HCL takes for an expression with
+// names that nothing declares.
+func unknownShellName(text string, list diag.List) bool {
+	if !syntax.ShellName.MatchString(text) {
+		return false
+	}
+	for _, d := range list {
+		if d.Severity == diag.Error && (d.Code != "F0301" || strings.Contains(d.Detail, "Did you mean ") && syntax.IsName(text)) {
+			return false
+		}
+	}
+	return true
+}
 
 // inScript checks one value in a script: it becomes text.
 func (c *checker) inScript(a *Attr, p hclsyntax.Expression, env *expr.Env) (*ir.Expr, diag.List) {
 	text, at := a.Src.File.Text(p), syntax.Range(p.Range())
 	switch {
 	case shellName.MatchString(text):
-		return nil, diag.List{{Code: "F0210", Subject: at, Summary: fmt.Sprintf("${%s} is read by flowrun, not by the shell", text),
-			Detail: fmt.Sprintf("For the shell's own variable write $%s, or $${%s}.", text, text)}}
+		return nil, diag.List{syntax.Expansion("${"+text+"}", interpolation(a.Src.File, at))}
 	case strings.HasPrefix(text, "%{"):
 		return nil, diag.List{{Code: "F0251", Subject: at, Summary: "A %{ } in a script",
 			Detail: "What it makes would be a part of the script. Choose a value,  ${input.debug ? \"--verbose\" : \"--quiet\"}, or let the shell choose:  if [ ${input.debug} = true ]; then … fi. Where the two characters are the shell's, write %%{."}}
 	}
 	e, list := expr.Value(p, a.Src.File.Src, env)
 	if e == nil || list.HasErrors() {
+		if unknownShellName(text, list) {
+			return nil, diag.List{syntax.Expansion("${"+text+"}", interpolation(a.Src.File, at))}
+		}
 		return nil, list
 	}
 	if e.Type.Nullable && !e.Type.IsAny() && e.Kind != ir.Const {

@@ -49,6 +49,14 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", near)}
 			}
+			if a.Src.Name == "type" && b.Schema.Kind == "agent" {
+				if program := agentProgram(a.Text, ""); program != "" {
+					d.Detail, d.Edit = d.Detail+" "+program, nil
+				}
+			}
+			if a.Src.Name == "shell" && a.Text != "sh" {
+				d.Detail, d.Edit = fmt.Sprintf("It is one of %s. Another one is a program:  run = [%q, \"-c\", \"…\"].", quoted(a.Schema.Words), a.Text), nil
+			}
 			if p := schema.PlannedWord(b.Schema.Key(), a.Src.Name, a.Text); p != nil {
 				d = notYet(a.span(), p.String(), p, "")
 				d.Detail += takes(a.Schema)
@@ -201,8 +209,13 @@ func bounded(a *Attr) diag.List {
 	case string:
 		if a.Schema.Kind == schema.Duration {
 			if _, err := value.ParseDuration(v); err != nil && !(a.Schema.Zero && value.NoDuration(v)) {
-				return diag.List{{Code: "F0204", Subject: a.span(), Summary: fmt.Sprintf("%s cannot be %.40q", a.Src.Name, v),
-					Detail: fmt.Sprintf("A duration is more than zero and at most ten years, %s.", value.DurationForms)}}
+				d := diag.Diagnostic{Code: "F0204", Subject: a.span(), Summary: fmt.Sprintf("%s cannot be %.40q", a.Src.Name, v),
+					Detail: fmt.Sprintf("A duration is more than zero and at most ten years, %s.", value.DurationForms)}
+				if said := spokenDuration(v); said != "" {
+					d.Detail = fmt.Sprintf("Write it as  %s = %q.", a.Src.Name, said)
+					d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", said)}
+				}
+				return diag.List{d}
 			}
 		}
 	}

@@ -30,13 +30,15 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 		}
 	}
 	near := diag.Nearest(src.Name, known)
-	meant := schema.Meant[src.Name]
+	meant, other := schema.Meant[src.Name], counterpart(b, src)
 	switch {
 	case b.Schema.Has(src.Name) && b.Schema.Inside(src.Name).Later != nil:
 		d = notYet(src.Range, fmt.Sprintf("Block %q", src.Name), b.Schema.Inside(src.Name).Later, b.Words())
 	case b.Schema.Has(src.Name):
 		d.Code, d.Summary = "F0108", fmt.Sprintf("%q is a block", src.Name)
-		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s.", written(b.Schema.Inside(src.Name)))
+		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s.", asBlock(b.Schema.Inside(src.Name), src))
+	case other != "":
+		d.Detail = other
 	case near != "" && (meant == "" || near[0] == src.Name[0]):
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
@@ -61,13 +63,18 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 			known = append(known, k)
 		}
 	}
-	meant := schema.Meant[src.Kind]
+	meant, other := schema.Meant[src.Kind], counterBlock(src, s, where)
 	switch a := s.Attr(src.Kind); {
+	case other != "":
+		d.Detail = other
 	case a != nil && a.Later != nil:
 		d = notYet(src.Range, fmt.Sprintf("Attribute %q", src.Kind), a.Later, where)
 	case a != nil:
 		d.Code, d.Summary = "F0109", fmt.Sprintf("%q is an attribute", src.Kind)
 		d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = %s.", src.Kind, example(a))
+		if o := asObject(src); o != "" && (a.Kind == schema.Env || a.Kind == schema.Value) {
+			d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = %s.", src.Kind, o)
+		}
 	case schema.Blocks[src.Kind] != nil && src.Kind != "file":
 		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q cannot stand in %s", src.Kind, placeIn(s, where))
 		d.Detail = fmt.Sprintf("It stands in %s.", list(parents(src.Kind)))

@@ -57,6 +57,9 @@ func About(word string) (text, near string, ok bool) {
 	if text, err := files.ReadFile("words/" + word + ".md"); err == nil {
 		parts = append(parts, string(text))
 	}
+	if absent := schema.Absent[word]; absent != "" && len(parts) == 0 && schema.Meant[word] == "" {
+		parts = append(parts, fmt.Sprintf("# %s\n\n%s\n", word, strings.Replace(absent, "@", `"NAME"`, 1)))
+	}
 	switch meant := schema.Meant[word]; {
 	case meant != "" && len(parts) > 0:
 		parts = append(parts, fmt.Sprintf("What other tools call %s is written  %s\n", word, meant))

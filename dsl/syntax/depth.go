@@ -35,6 +35,8 @@ type scanner struct {
 	segments []segment
 	closed   bool // a block of several lines has ended on this line
 	doubt    bool // more than one block begins or ends on a line
+
+	expansions [][2]int // what looks like the shell's, from the $ or % to behind the brace
 }
 
 func (s *scanner) top() *frame { return &s.stack[len(s.stack)-1] }
@@ -104,6 +106,11 @@ func (s *scanner) template() bool {
 		s.piece()
 		s.i += 3
 	case s.at("${"), s.at("%{"):
+		if size := s.noteExpansion(); size > 0 {
+			s.piece()
+			s.i += size
+			return true
+		}
 		s.push('T', 2)
 	default:
 		return false
@@ -133,11 +140,6 @@ func (s *scanner) text() {
 // unclosed reports a string that does not end on its line; where an interpolation in it swallowed the quote, that one.
 func (s *scanner) unclosed() {
 	at := s.top().from
-	if i := bytes.Index(s.src[at:s.i], []byte("${#")); i > 0 && s.src[at+i-1] != '$' {
-		s.fail(at+i, len("${#"), "F0034", "A comment behind ${",
-			"Inside ${ } a # begins a comment, which takes the rest of the line. For the length of a variable of the shell write $${#NAME}.")
-		return
-	}
 	if n := len(s.stack); n > 2 && s.stack[n-2].kind == 'T' && s.stack[n-3].kind == '"' {
 		s.fail(s.stack[n-2].from, 2, "F0034", "Missing } after ${",
 			"The expression that begins with ${ ends with }. Where the two characters are meant as text, write $${.")

@@ -11,11 +11,13 @@ import (
 )
 
 var (
-	unquoted = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
-	heredoc  = regexp.MustCompile(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
-	asked    = regexp.MustCompile(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*([^="\s].*)$`)
-	compare  = regexp.MustCompile(`[<>!=]=+|=[<>~]?|<>`)
-	colon    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*\s*:`)
+	unquoted  = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
+	heredoc   = regexp.MustCompile(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
+	asked     = regexp.MustCompile(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*([^="\s].*)$`)
+	compare   = regexp.MustCompile(`[<>!=]=+|=[<>~]?|<>`)
+	oneLiner  = regexp.MustCompile(`^\s*[A-Za-z_][A-Za-z0-9_-]*(?:\s+"[^"]*")*\s*\{\s*[A-Za-z_][A-Za-z0-9_-]*\s*=.*[^{(\[,]$`)
+	yamlValue = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*:\s*([A-Za-z0-9_./-][^"'{}\[\]#&|>]*?)\s*$`)
+	colon     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*\s*:`)
 )
 
 // habit says more definitely than HCL what is wrong where it comes from the habits of other languages.
@@ -41,11 +43,12 @@ func habit(f *File, d *diag.Diagnostic) {
 		d.Summary = "A $ outside of quotes"
 		d.Detail = "A value is read by its name alone, such as input.target; ${…} stands only inside quotes. A shell's own variable stands in a script: run = \"echo $HOME\"."
 	case d.Code == "F0027" && colon.Match(rest):
+		if m := yamlValue.FindStringSubmatch(line); m != nil {
+			d.Summary, d.Detail = "Colon where an equals sign is needed", fmt.Sprintf("This is not YAML: an attribute is  name = value, with quotes around text:  %s = %s.", m[1], plainValue(m[2]))
+			return
+		}
 		d.Summary = "Colon where an equals sign or a block is needed"
 		d.Detail = "This is not YAML: attributes are  name = value, with quotes around text; what holds more than one is a block,  kind \"label\" { … }."
-	case (d.Code == "F0028" || d.Code == "F0029" || d.Code == "F0034" || d.Code == "F0035") && strings.Contains(line, "${{"):
-		d.Code, d.Summary = "F0035", "${{ … }} is not read by flowrun"
-		d.Detail = "A value in a text has one brace: \"${step.build.output}\". A condition reads names without any: when = \"step.build.output == 'x'\"."
 	case d.Code == "F0026" && at > 0 && f.Src[at-1] == '"':
 		d.Summary = "Text behind the end of a string"
 		d.Detail = "The string ends at the quote before this. Inside a string a quote is written \\\", or in a condition ' around its texts: when = \"step.build.status == 'failed'\"."
@@ -54,10 +57,24 @@ func habit(f *File, d *diag.Diagnostic) {
 			d.Summary = "Text without quotes"
 			d.Detail = fmt.Sprintf("Text, also with a number in it, stands in double quotes:  %s = %q.", m[1], strings.TrimSpace(m[2]))
 		}
+	case d.Code == "F0025":
+		if text := strings.TrimRight(line, " \t"); oneLiner.MatchString(text) && strings.Count(text, "{")-strings.Count(text, "}") == 1 {
+			d.Code, d.Summary, d.Detail = "F0022", "Block without its closing brace", fmt.Sprintf("A block that begins on one line with its attribute ends there, so its brace is missing at the end of the line:  %.100s }. Where more is to stand in it, begin a new line behind the { instead.", strings.TrimSpace(text))
+		}
 	case d.Code == "F0022":
 		unclosed(f, d)
 	}
 }
+
+// plainValue writes a value of YAML.
+func plainValue(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+var plainWord = regexp.MustCompile(`^(?:true|false|null|[0-9]+(?:\.[0-9]+)?)$`)
 
 // unquotedCondition says how a condition is written that stands in its attribute as in a programming language, where HCL could
 // not read it. Those that it could read are told by the checker, in the same words.

@@ -17,8 +17,13 @@ func Parse(name string, data []byte) (*File, diag.List) { return Limits{}.Parse(
 
 func parse(name string, data []byte, most Limits) (*File, diag.List) {
 	f := &File{Name: name, Src: data}
-	src, segments, list := scan(name, data, most)
+	src, segments, expansions, list := scan(name, data, most)
 	f.Src = src
+	if len(expansions) > 0 {
+		if found := f.shellText(expansions, most); len(found) > 0 {
+			return f, found
+		}
+	}
 	if list.HasErrors() {
 		return f, list
 	}

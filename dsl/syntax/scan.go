@@ -28,10 +28,10 @@ const (
 )
 
 // scan normalizes the line ends and refuses what must not reach HCL. It stops at the first finding of each kind. It also
-// cuts the text into segments.
-func scan(name string, data []byte, most Limits) ([]byte, []segment, diag.List) {
+// cuts the text into segments, and notes what looks like an expansion of the shell.
+func scan(name string, data []byte, most Limits) ([]byte, []segment, [][2]int, diag.List) {
 	if len(data) > most.File {
-		return nil, nil, diag.List{{Code: "F0001", Subject: diag.Range{File: name},
+		return nil, nil, nil, diag.List{{Code: "F0001", Subject: diag.Range{File: name},
 			Summary: fmt.Sprintf("File of more than %s is too large", bytesText(most.File)),
 			Detail:  fmt.Sprintf("A workflow file may have at most %s. Keep data in files of their own that a step reads.", bytesText(most.File)) + raise("file")}}
 	}
@@ -40,15 +40,15 @@ func scan(name string, data []byte, most Limits) ([]byte, []segment, diag.List) 
 		src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	}
 	if list := characters(name, src, most.Line); len(list) > 0 {
-		return src, nil, list
+		return src, nil, nil, list
 	}
 	if list := foreign(name, src); len(list) > 0 {
-		return src, nil, list
+		return src, nil, nil, list
 	}
 	s := &scanner{name: name, src: src, most: most}
 	s.stack = append(s.stack, frame{kind: 'F', body: true, open: true})
 	s.run()
-	return src, s.cut(), s.list
+	return src, s.cut(), s.expansions, s.list
 }
 
 // characters finds bytes that are not text, or text that does not look like what it is, and lines that are too long.

@@ -16,8 +16,11 @@ import (
 
 // whole is Parse without cutting.
 func whole(name string, data []byte) (*File, diag.List) {
-	src, _, list := scan(name, data, Limits{}.usual())
+	src, _, expansions, list := scan(name, data, Limits{}.usual())
 	f := &File{Name: name, Src: src}
+	if found := f.shellText(expansions, Limits{}.usual()); len(found) > 0 {
+		return f, found
+	}
 	if len(list) > 0 {
 		return f, list
 	}
@@ -34,7 +37,7 @@ func same(t interface{ Fatalf(string, ...any) }, src []byte) bool {
 	if at := differ(&got.Body, &want.Body); at != "" {
 		t.Fatalf("trees differ at %s in\n%s", at, src)
 	}
-	_, segments, list := scan("x", src, Limits{}.usual())
+	_, segments, _, list := scan("x", src, Limits{}.usual())
 	if len(list) > 0 || segments == nil {
 		return false
 	}

@@ -1,0 +1,696 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// What stands here says of the words of other tools how a file says the same, with the names and numbers of whoever wrote them.
+
+// maxQuoted bounds how much of a file a hint repeats, in bytes.
+const maxQuoted = 120
+
+// other is an attribute that belongs to another tool.
+type other struct {
+	b   *Block
+	src *syntax.Attr
+}
+
+// quote is a text of the file as a hint repeats it: "" where it is long, or goes over several lines.
+func quote(text string) string {
+	if len(text) > maxQuoted || strings.ContainsAny(text, "\n\r") {
+		return ""
+	}
+	return text
+}
+
+// text is the value as it is written, or a placeholder.
+func (o other) text(placeholder string) string {
+	if t := quote(o.src.Text()); t != "" {
+		return t
+	}
+	return placeholder
+}
+
+// str is the value if it is a literal text.
+func (o other) str() (string, bool) {
+	s, ok := literal(o.src.Expr())
+	return s, ok && quote(s) != "" && !strings.Contains(s, `"`)
+}
+
+// number is the value if it is a literal number, as text.
+func (o other) number() (string, bool) {
+	l, ok := o.src.Expr().(*hclsyntax.LiteralValueExpr)
+	return o.src.Text(), ok && l.Val.Type() == cty.Number
+}
+
+// write says to write an attribute, if the block has it.
+func (o other) write(attr, text string) string {
+	if o.b.Schema.Attr(attr) == nil || text == "" {
+		return ""
+	}
+	return fmt.Sprintf("In flowrun, write  %s = %s.", attr, text)
+}
+
+// nest says to write an attribute in a block inside, if the block has one of the kind.
+func (o other) nest(kind, attr, text string) string {
+	if !o.b.Schema.Has(kind) || text == "" {
+		return ""
+	}
+	return fmt.Sprintf("In flowrun, write  %s { %s = %s }.", kind, attr, text)
+}
+
+// renamed writes the same value in another attribute.
+func renamed(attr string) func(other) string {
+	return func(o other) string { return o.write(attr, o.text("…")) }
+}
+
+// span writes a number of a unit as a duration; a text is one already.
+func span(attr, unit string) func(other) string {
+	return func(o other) string {
+		if n, ok := o.number(); ok {
+			return o.write(attr, fmt.Sprintf("%q", n+unit))
+		}
+		if s, ok := o.str(); ok {
+			if d := spokenDuration(s); d != "" {
+				s = d
+			}
+			return o.write(attr, fmt.Sprintf("%q", s))
+		}
+		return ""
+	}
+}
+
+// nodes writes names of nodes as references to them.
+func (o other) nodes() string {
+	var names []string
+	add := func(x hclsyntax.Expression) {
+		name, ok := literal(x)
+		if t, isName := x.(*hclsyntax.ScopeTraversalExpr); isName {
+			name, ok = t.Traversal.RootName(), len(t.Traversal) == 1
+			if len(t.Traversal) == 2 && slices.Contains([]string{"step", "job", "jobs", "needs"}, name) {
+				name, ok = traversalName(t.Traversal), true
+			}
+		}
+		if ok && goodName(name) {
+			names = append(names, "step."+name)
+		}
+	}
+	if t, ok := o.src.Expr().(*hclsyntax.TupleConsExpr); ok {
+		for _, x := range t.Exprs {
+			add(x)
+		}
+	} else {
+		add(o.src.Expr())
+	}
+	if len(names) == 0 {
+		names = []string{"step.NAME"}
+	}
+	return o.write("depends_on", "["+some(names)+"]")
+}
+
+// when writes a condition.
+func (o other) when(text string, not bool) string {
+	inner := strings.TrimSpace(text)
+	switch strings.ReplaceAll(inner, " ", "") {
+	case "success()", "true":
+		return "A node runs after the success of what it needs, so nothing is to be written."
+	case "always()", "!cancelled()":
+		return o.write("trigger_rule", `"all_done"`)
+	case "failure()":
+		return `In flowrun, write  when = "step.NAME.status == 'failed'". A step that reads the status waits until NAME has finished, however it ended.`
+	}
+	if not {
+		inner = "!(" + inner + ")"
+	}
+	return o.write("when", `"`+inner+`"`)
+}
+
+func (o other) condition(not bool) string {
+	if s, ok := o.str(); ok {
+		return o.when(s, not)
+	}
+	if t := quote(o.src.Text()); t != "" && !strings.ContainsAny(t, "\"'`\\") {
+		return o.when(t, not)
+	}
+	return ""
+}
+
+// axis is one side of a matrix.
+type axis struct{ name, list string }
+
+// axes are the sides of a matrix that is written as an object or a block.
+func axes(f *syntax.File, x hclsyntax.Expression) (out []axis) {
+	o, _ := x.(*hclsyntax.ObjectConsExpr)
+	if o == nil {
+		return nil
+	}
+	for _, item := range o.Items {
+		name, ok := envKeyText(item.KeyExpr)
+		list, isList := item.ValueExpr.(*hclsyntax.TupleConsExpr)
+		if !ok || !isList || len(list.Exprs) == 0 {
+			return nil
+		}
+		out = append(out, axis{name, f.Text(list)})
+	}
+	return out
+}
+
+// product says how a matrix is written.
+func product(sides []axis) string {
+	lists := make([]string, len(sides))
+	for i, s := range sides {
+		lists[i] = s.list
+	}
+	switch {
+	case len(sides) == 0 || quote(strings.Join(lists, ", ")) == "":
+		return ""
+	case len(sides) == 1:
+		return fmt.Sprintf("In flowrun, write  for_each = %s, and read the member as  each.value.", lists[0])
+	}
+	reads := make([]string, len(sides))
+	for i, s := range sides {
+		reads[i] = fmt.Sprintf("each.value[%d]  is %s", i, s.name)
+	}
+	return fmt.Sprintf("In flowrun, write  for_each = setproduct(%s):  %s.", strings.Join(lists, ", "), strings.Join(reads, ",  "))
+}
+
+func (o other) each() string {
+	if o.b.Schema.Attr("for_each") == nil {
+		return ""
+	}
+	if s := product(axes(o.src.File, o.src.Expr())); s != "" {
+		return s
+	}
+	return product([]axis{{"", o.text("[ … ]")}})
+}
+
+// attempts writes how often something is tried.
+func (o other) attempts() string {
+	n, ok := o.number()
+	if !ok {
+		n = "N"
+	}
+	if o.b.Schema.Kind == "retry" {
+		return o.write("max_attempts", n)
+	}
+	return o.nest("retry", "max_attempts", n)
+}
+
+// named is about names that are attributes elsewhere.
+func (o other) named() string {
+	s, ok := o.str()
+	label := "NAME"
+	if ok && goodName(s) {
+		label = s
+	}
+	if o.b.Schema.Label == "" {
+		return ""
+	}
+	text := fmt.Sprintf("The label is the name:  %s %q { … }.", o.b.Schema.Kind, label)
+	if o.src.Name == "name" && o.b.Schema.Attr("description") != nil {
+		text += fmt.Sprintf(" For words about it write  description = %s.", o.text(`"…"`))
+	}
+	return text
+}
+
+// repeats writes a loop.
+func (o other) repeats(not bool) string {
+	if !o.b.Schema.Has("repeat") {
+		return ""
+	}
+	text, ok := o.str()
+	if !ok {
+		text = "CONDITION"
+	}
+	if not {
+		return fmt.Sprintf("In flowrun, write a block  repeat  with two lines:  max = 3  and  until = \"!(%s)\", which says when to stop.", text)
+	}
+	return fmt.Sprintf("In flowrun, write a block  repeat  with two lines:  max = 3  and  until = \"%s\".", text)
+}
+
+// sentence is what there is instead of a word that has no counterpart.
+func (o other) sentence() string {
+	text := schema.Absent[o.src.Name]
+	v := o.text(`"NAME"`)
+	if strings.Contains(text, "[@]") && strings.HasPrefix(v, "[") {
+		return strings.Replace(text, "[@]", v, 1)
+	}
+	if _, ok := o.str(); !ok {
+		v = `"NAME"`
+	}
+	return strings.Replace(text, "@", v, 1)
+}
+
+// usages are the attributes of other tools. Each function gives "" where it does not fit the block or the value.
+var usages = map[string]func(other) string{}
+
+func init() {
+	for words, f := range map[string]func(other) string{ // any order: it fills a table
+		"needs need requires dependencies depends after deps": other.nodes,
+		"if condition only_if":                                func(o other) string { return o.condition(false) },
+		"unless":                                              func(o other) string { return o.condition(true) },
+		"matrix strategy foreach with_items loop items":       other.each,
+		"count": func(o other) string {
+			if n, ok := o.number(); ok && o.b.Schema.Attr("for_each") != nil {
+				return product([]axis{{"", "range(" + n + ")"}})
+			}
+			return ""
+		},
+		"retries max_retries attempts max_attempts max limit tries": other.attempts,
+		"times": func(o other) string {
+			if n, ok := o.number(); ok {
+				return o.nest("repeat", "max", n)
+			}
+			return ""
+		},
+		"continue-on-error continue_on_error allow_failure ignore_errors": func(o other) string {
+			if on, ok := flag(o.src.Expr()); ok && on {
+				return o.write("on_error", `"continue"`)
+			}
+			return ""
+		},
+		"on_failure on-failure on_fail": func(o other) string {
+			if s, ok := o.str(); ok && slices.Contains([]string{"continue", "stop", "block"}, s) {
+				return o.write("on_error", o.src.Text())
+			}
+			return ""
+		},
+		"script bash shell_command command cmd exec":                        renamed("run"),
+		"working-directory working_directory workdir cwd chdir working_dir": renamed("dir"),
+		"interpreter":             renamed("shell"),
+		"title desc help summary": renamed("description"),
+		"timeout-minutes timeout_minutes timeoutMinutes": span("timeout", "m"),
+		"timeout_seconds timeoutSeconds timeout-seconds": span("timeout", "s"),
+		"delay interval initial_interval":                span("base_delay", "s"),
+		"backoff": func(o other) string {
+			if n, ok := o.number(); ok {
+				return o.write("multiplier", n)
+			}
+			return ""
+		},
+		"sleep": func(o other) string {
+			if n, ok := o.number(); ok {
+				return o.nest("wait", "duration", fmt.Sprintf("%q", n+"s"))
+			}
+			return o.nest("wait", "duration", o.text(`"5s"`))
+		},
+		"environment envs variables": func(o other) string {
+			if _, ok := o.src.Expr().(*hclsyntax.ObjectConsExpr); ok {
+				return o.write("env", o.text("{ … }"))
+			}
+			return ""
+		},
+		"prompt instructions system_prompt system": func(o other) string {
+			if o.b.Schema.Kind == "agent" {
+				return o.write("soul", o.text("…"))
+			}
+			return o.write("task", o.text("…"))
+		},
+		"inputs params parameters":              renamed("with"),
+		"parallelism max_parallel max-parallel": renamed("max_concurrency"),
+		"rollback undo":                         func(o other) string { return o.nest("compensate", "run", o.text("…")) },
+		"name id":                               other.named,
+		"while":                                 func(o other) string { return o.repeats(true) },
+		"until":                                 func(o other) string { return o.repeats(false) },
+		"workflow":                              func(o other) string { return o.write("call", o.text("workflow.NAME")) },
+		"model": func(o other) string {
+			command := o.b.Src.Body.Attr("command")
+			if o.b.Schema.Kind != "agent" || command == nil || quote(command.Text()+o.src.Text()) == "" {
+				return ""
+			}
+			list, ok := strings.CutSuffix(strings.TrimSpace(command.Text()), "]")
+			if !ok {
+				return ""
+			}
+			return fmt.Sprintf("The program takes it. In flowrun, write  command = %s, \"--model\", %s].", list, o.src.Text())
+		},
+		"type": func(o other) string {
+			if s, ok := o.str(); ok && o.b.Schema.Kind == "step" && s != "" {
+				return agentProgram(s, "A step names an agent,  agent = agent.NAME. ")
+			}
+			return ""
+		},
+	} {
+		for _, w := range strings.Fields(words) {
+			usages[w] = f
+		}
+	}
+}
+
+// counterpart says what stands for an attribute of another tool, or "".
+func counterpart(b *Block, src *syntax.Attr) string {
+	o := other{b, src}
+	if f := usages[src.Name]; f != nil {
+		if s := f(o); s != "" {
+			return s
+		}
+	}
+	if schema.Absent[src.Name] != "" {
+		return o.sentence()
+	}
+	return ""
+}
+
+// agentPrograms are coding agents by the words that name them, as the protocol's page has them.
+var agentPrograms = []struct{ word, command string }{
+	{"claude", `["claude", "-p", "--output-format", "json"]`}, {"anthropic", `["claude", "-p", "--output-format", "json"]`},
+	{"codex", `["codex", "exec", "--json", "-"]`}, {"openai", `["codex", "exec", "--json", "-"]`},
+}
+
+// agentProgram says how an agent of a known kind is started, or "".
+func agentProgram(kind, before string) string {
+	for _, p := range agentPrograms {
+		if strings.Contains(strings.ToLower(kind), p.word) {
+			return fmt.Sprintf("%sAn agent of type exec starts the program:  command = %s. See flowrun explain protocol.", before, p.command)
+		}
+	}
+	return ""
+}
+
+// counterBlock says what stands for a block of another tool inside a block of a schema, or "".
+func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
+	label := "NAME"
+	if n := len(src.Labels); n > 0 && goodName(src.Labels[n-1].Text) {
+		label = src.Labels[n-1].Text
+	}
+	holdsNodes := false
+	for _, b := range src.Body.Blocks {
+		holdsNodes = holdsNodes || slices.Contains(schema.Nodes, b.Kind)
+	}
+	attr := func(name string) *syntax.Attr { return src.Body.Attr(name) }
+	switch src.Kind {
+	case "job", "jobs", "stage", "stages", "phase", "steps", "tasks", "task", "resource", "provisioner":
+		switch {
+		case src.Kind == "provisioner":
+			return schema.Absent[src.Kind]
+		case s.Has("workflow"):
+			if src.Kind == "resource" || !holdsNodes && src.Kind == "task" {
+				return fmt.Sprintf("In flowrun, work is a step of a workflow:  step %q { run = … }  inside  workflow \"NAME\" { … }.", label)
+			}
+			return fmt.Sprintf("A workflow holds steps. In flowrun, write  workflow %q { … }.", label)
+		case s.Has("sequence") && (holdsNodes || strings.HasPrefix(src.Kind, "stage")):
+			return fmt.Sprintf("It has several steps, one after the other. In flowrun, write  sequence %q { … }.", label)
+		case s.Has("step"):
+			return fmt.Sprintf("In flowrun, write  step %q { … }.", label)
+		}
+	case "on_failure", "on_error", "rescue", "catch", "on-failure":
+		if !s.Has("compensate") {
+			return ""
+		}
+		run := "…"
+		if a := attr("run"); a != nil && quote(a.Text()) != "" {
+			run = a.Text()
+		}
+		return fmt.Sprintf("To undo what a node has done when the run fails or is cancelled, write in it  compensate { run = %s }. To do something else after its failure, write a step with  when = \"%s.status == 'failed'\".", run, stepOf(where))
+	case "strategy", "matrix":
+		if s.Attr("for_each") == nil {
+			return ""
+		}
+		var sides []axis
+		body := &src.Body
+		if m := attr("matrix"); m != nil {
+			sides = axes(src.File, m.Expr())
+		}
+		for i := range src.Body.Blocks {
+			if src.Body.Blocks[i].Kind == "matrix" {
+				body = &src.Body.Blocks[i].Body
+			}
+		}
+		if src.Kind == "matrix" || body != &src.Body {
+			for _, a := range body.Attrs {
+				if list, ok := a.Expr().(*hclsyntax.TupleConsExpr); ok {
+					sides = append(sides, axis{a.Name, src.File.Text(list)})
+				}
+			}
+		}
+		return product(sides)
+	case "loop", "while", "until", "for", "repeat":
+		if max := attr("max"); max != nil && s.Has("repeat") && quote(max.Text()) != "" {
+			return fmt.Sprintf("In flowrun, write  repeat { max = %s }.", max.Text())
+		}
+		if s.Has("sequence") && !s.Has("workflow") {
+			return fmt.Sprintf("In flowrun, write  sequence %q { … }  with  repeat { max = 3 }  in it, and steps. A second line in repeat,  until = \"CONDITION\", says when it is enough.", label)
+		}
+		if s.Has("repeat") {
+			return "In flowrun, write  repeat { max = 3 }. A second line in it,  until = \"CONDITION\", says when it is enough."
+		}
+	case "schedule", "cron":
+		if s.Has("routine") {
+			return fmt.Sprintf("In flowrun, write  routine %q { … }  with  cron = \"0 2 * * *\"  and  workflow = workflow.NAME.", label)
+		}
+	case "secret":
+		if s.Has("variable") {
+			return fmt.Sprintf("In flowrun, write  variable %q { … }  with  type = string  and  sensitive = true.", label)
+		}
+	case "data":
+		if s.Has("step") || s.Has("workflow") {
+			return fmt.Sprintf("A step of a workflow reads from outside:  step %q  with  http { url = \"…\" }  or  run = \"…\". Other steps read  step.%s.output.", label, label)
+		}
+	}
+	return strings.Replace(schema.Absent[src.Kind], "@", `"NAME"`, 1)
+}
+
+var stepWords = regexp.MustCompile(`^[a-z]+ "([^"]+)"$`)
+
+// stepOf names the node that a block's words are about.
+func stepOf(where string) string {
+	if m := stepWords.FindStringSubmatch(where); m != nil {
+		return "step." + m[1]
+	}
+	return "step.NAME"
+}
+
+// asObject writes the attributes of a block as an object.
+func asObject(src *syntax.Block) string {
+	var parts []string
+	for _, a := range src.Body.Attrs {
+		parts = append(parts, a.Name+" = "+a.Text())
+	}
+	text := "{ " + strings.Join(parts, ", ") + " }"
+	if len(parts) == 0 {
+		return ""
+	}
+	return quote(text)
+}
+
+// asBlock shows a block whose first attribute has the value that was given to the block itself.
+func asBlock(b *schema.Block, src *syntax.Attr) string {
+	x := src.Expr()
+	_, isText := literal(x)
+	_, isNumber := other{nil, src}.number()
+	if len(b.Attrs) == 0 || b.Attrs[0].Later != nil || quote(src.Text()) == "" {
+		return written(b)
+	}
+	first := b.Attrs[0]
+	fits := false
+	switch first.Kind {
+	case schema.Text, schema.Condition, schema.Duration:
+		fits = isText
+	case schema.Command:
+		_, isList := x.(*hclsyntax.TupleConsExpr)
+		fits = isText || isList
+	case schema.Value:
+		fits = first.Want.Kind == value.StringT && isText || first.Want.Kind == value.NumberT && isNumber
+	}
+	if !fits {
+		return written(b)
+	}
+	kind := b.Kind
+	if b.Label != "" {
+		kind += ` "NAME"`
+	}
+	return fmt.Sprintf("%s { %s = %s }", kind, first.Name, src.Text())
+}
+
+var spoken = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d)(?:\s*(?:,|and\b)?\s*)`)
+
+// spokenDuration writes a duration that is said in words, such as "10 minutes", as flowrun does, or gives "".
+func spokenDuration(text string) string {
+	rest, out := strings.TrimSpace(text), ""
+	for rest != "" {
+		m := spoken.FindStringSubmatchIndex(rest)
+		if m == nil || m[0] != 0 {
+			return ""
+		}
+		n, unit := rest[m[2]:m[3]], strings.ToLower(rest[m[4]:m[5]])
+		switch {
+		case strings.HasPrefix(unit, "ms") || strings.HasPrefix(unit, "milli"):
+			out += n + "ms"
+		default:
+			out += n + unit[:1]
+		}
+		rest = rest[m[1]:]
+	}
+	if _, err := value.ParseDuration(out); err != nil {
+		return ""
+	}
+	return out
+}
+
+var namePath = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_*][A-Za-z0-9_-]*|\[[^\]\n]{0,60}\])*`)
+
+// pathAt is the name with points that stands at a place of a file, in its parts.
+func pathAt(f *syntax.File, at int) []string {
+	text := string(namePath.Find(f.Src[min(at, len(f.Src)):]))
+	if text == "" {
+		return []string{""}
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`.["']`, r) })
+}
+
+// commandWords splits a command line as a shell does that knows quotes alone, or gives nothing where there is more to it.
+func commandWords(line string) (out []string) {
+	if strings.ContainsAny(line, "$`|&;<>(){}*?\\\n") {
+		return nil
+	}
+	for rest := strings.TrimSpace(line); rest != ""; rest = strings.TrimSpace(rest) {
+		if q := rest[0]; q == '\'' || q == '"' {
+			end := strings.IndexByte(rest[1:], q)
+			if end < 0 {
+				return nil
+			}
+			out, rest = append(out, rest[1:1+end]), rest[end+2:]
+			continue
+		}
+		end := strings.IndexAny(rest, " \t")
+		if end < 0 {
+			end = len(rest)
+		}
+		if strings.ContainsAny(rest[:end], `"'`) {
+			return nil
+		}
+		out, rest = append(out, rest[:end]), rest[end:]
+	}
+	return out
+}
+
+// quotedWords writes words as a list.
+func quotedWords(words []string) string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w) + `"`
+	}
+	return "[" + strings.Join(list, ", ") + "]"
+}
+
+// namedElsewhere says of a name that flowrun does not have what stands for it where another tool has it.
+func (c *checker) namedElsewhere(d *diag.Diagnostic) {
+	switch d.Code {
+	case "F0228", "F0301", "F0303", "F0304", "F0310":
+	default:
+		return
+	}
+	i := slices.IndexFunc(c.sources, func(f *syntax.File) bool { return f.Name == d.Subject.File })
+	if i < 0 {
+		return
+	}
+	f, at := c.sources[i], d.Subject.Start.Byte
+	path := pathAt(f, at)
+	switch d.Code {
+	case "F0310":
+		if strings.HasPrefix(d.Summary, "There is no .") && bytes.Contains(f.Src, []byte("GITHUB_OUTPUT")) {
+			d.Detail = "A script writes its output as lines NAME=VALUE to the file $FLOWRUN_OUTPUT. The script here writes to $GITHUB_OUTPUT, which flowrun does not read."
+		}
+	case "F0301":
+		if at < len(f.Src) && f.Src[at] == '$' {
+			d.Detail = "A condition reads no environment. Declare a variable,  variable \"NAME\" { type = string }, give it with --var or FLOWRUN_VAR_NAME, and read  var.NAME."
+			return
+		}
+		if declared := strings.Contains(d.Detail, "Did you mean ") && !strings.Contains(d.Detail, `Did you mean "`); declared {
+			return
+		}
+		if other := schema.OtherName(path); other != "" {
+			d.Detail = other
+		}
+	case "F0304":
+		if path[0] == "item" {
+			d.Detail += " The member of a for_each is  each.value."
+		}
+	case "F0303":
+		c.resultElsewhere(d, f)
+	case "F0228":
+		c.memberNotText(d, f, path)
+	}
+}
+
+// resultAttrs are words of other tools for what a result has.
+var resultAttrs = map[string]string{
+	"outcome": "status", "conclusion": "status", "state": "status", "success": "status", "failed": "status", "ok": "status",
+	"code": "exit_code", "rc": "exit_code", "exitcode": "exit_code", "exitCode": "exit_code", "return_code": "exit_code", "returncode": "exit_code",
+	"value": "output", "values": "output", "out": "output", "data": "output", "json": "output", "body": "output", "text": "output", "message": "error", "errors": "error", "logs": "stdout", "log": "stdout",
+}
+
+var indexedStep = regexp.MustCompile(`step\.([A-Za-z_][A-Za-z0-9_-]*)$`)
+
+// resultElsewhere is about a result that does not have an attribute.
+func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
+	at := d.Subject.Start.Byte
+	text := string(f.Src[at:min(d.Subject.End.Byte, len(f.Src))])
+	if m := indexedStep.FindSubmatch(f.Src[lineStart(f.Src, at):at]); m != nil && strings.HasPrefix(text, "[") {
+		name, key := string(m[1]), strings.Trim(text, `[]"' `)
+		for _, w := range c.program.Workflows {
+			n := w.ByName[name]
+			if n == nil || n.attr("for_each") == nil {
+				continue
+			}
+			index := fmt.Sprintf("%q", key)
+			if e := n.Expr("for_each"); e != nil && (e.Type.Kind == value.ListT || e.Type.Kind == value.TupleT) {
+				index = key
+			}
+			d.Detail = fmt.Sprintf("Its instances are inside of its results: write  step.%s.output[%s], or  step.%s.instances[%s]  for all of the result of one.", name, index, name, index)
+			return
+		}
+		return
+	}
+	known := strings.Contains(d.Detail, "exit_code") || strings.Contains(d.Detail, "Did you mean")
+	switch meant := resultAttrs[text]; {
+	case !known:
+	case text == "result":
+		d.Detail = "Did you mean \"output\", which holds what it made, or \"status\", which says how it ended?"
+	case meant == "status":
+		d.Detail = "Did you mean \"status\"? It is 'succeeded', 'failed', 'skipped', 'blocked' or 'cancelled' when the node has ended."
+	case meant != "":
+		d.Detail = fmt.Sprintf("Did you mean %q? %s", meant, d.Detail)
+	}
+}
+
+func lineStart(src []byte, at int) int {
+	return strings.LastIndexByte(string(src[max(0, at-1000):at]), '\n') + 1 + max(0, at-1000)
+}
+
+// memberNotText is about a member of a for_each that cannot become text.
+func (c *checker) memberNotText(d *diag.Diagnostic, f *syntax.File, path []string) {
+	if path[0] != "each" {
+		return
+	}
+	if len(path) == 1 {
+		d.Detail = "each has two parts. Write  each.value  for the member, or  each.key  for its key or number."
+		return
+	}
+	var around *Node
+	for _, w := range c.program.Workflows {
+		for _, n := range w.All {
+			if at := n.Src; at.File == f && n.attr("for_each") != nil && at.Range.Start.Byte <= d.Subject.Start.Byte && d.Subject.Start.Byte < int(at.End) {
+				around = n
+			}
+		}
+	}
+	if around == nil || path[1] != "value" || len(path) > 2 {
+		return
+	}
+	if s := product(axes(f, around.attr("for_each").Src.Expr())); s != "" {
+		d.Detail = "for_each goes over the members of the object, and each of them is a list. " + s
+	}
+}

@@ -1,0 +1,335 @@
+package dsl
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// mistake is what somebody writes who knows another tool, the words that lead to the right text, and that text.
+type mistake struct {
+	wrong string
+	at    string // what the caret stands under; "" is not asked
+	says  string // parts, separated by " … ", that the finding holds in this order
+	right string // in place of wrong; "" where there is no one text, "-" where the line goes away
+}
+
+// The places of mistakes: @ stands for the mistake.
+const (
+	inStep     = "workflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run = [\"true\"]\n    @\n  }\n}\n"
+	inBareStep = "workflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    @\n  }\n}\n"
+	inWorkflow = "workflow \"w\" {\n  @\n  step \"a\" { run = [\"true\"] }\n}\n"
+	inFile     = "@\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n}\n"
+	inAgent    = "agent \"x\" {\n  type = \"exec\"\n  @\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n"
+	inScript   = "workflow \"w\" {\n  step \"a\" {\n    shell = \"bash\"\n    run   = <<-EOT\n      set -eu\n      @\n      echo done\n    EOT\n  }\n}\n"
+	inValue    = "workflow \"w\" {\n  input \"x\" { type = string }\n  step \"a\" { run = [\"true\"] }\n  step \"b\" { value = @ }\n}\n"
+	inEach     = "workflow \"w\" {\n  step \"a\" {\n    for_each = [\"x\", \"y\"]\n    @\n  }\n}\n"
+	inWhen     = "workflow \"w\" {\n  input \"x\" { type = string }\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run  = [\"true\"]\n    when = @\n  }\n}\n"
+	wholeFile  = "@"
+)
+
+// mistakes are what newcomers wrote in their first hour, by the place where they wrote it.
+var mistakes = []struct {
+	in   string
+	list []mistake
+}{
+	{wholeFile, []mistake{
+		{"agent \"x\" {\n  type = \"claude\"\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n", "\"claude\"", `command = ["claude", "-p"`, "agent \"x\" {\n  type = \"exec\"\n  command = [\"claude\", \"-p\", \"--output-format\", \"json\"]\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n"},
+		{"agent \"x\" {\n  type = \"codex\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n", "\"codex\"", `command = ["codex", "exec"`, ""},
+		{"name: CI\non: push\n", "name: CI", "This looks like YAML", ""},
+		{"workflow \"w\" {\n  step \"a\" { run = [\"true\"]\n}\n", "", "closing brace", ""},
+		{"workflow \"w\" {\n  step \"a\" { run = [\"true\"]\n  step \"b\" { run = [\"true\"] }\n}\n", "", "brace is missing at the end of the line … step \"a\" { run = [\"true\"] }", "workflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" { run = [\"true\"] }\n}\n"},
+		{"workflow \"w\" {\n  step \"a\" {\n    run = [\"true\"]\n  step \"b\" {\n    run = [\"true\"]\n  }\n}\n", "{", "as if it had ended", ""},
+		{"workflow \"w\" {\n  step \"a\" {\n    for_each = { go = [\"1.24\", \"1.25\"] }\n    run      = \"echo $V\"\n    env      = { V = each.value }\n  }\n}\n", "", "for_each = [\"1.24\", \"1.25\"]", "workflow \"w\" {\n  step \"a\" {\n    for_each = [\"1.24\", \"1.25\"]\n    run      = \"echo $V\"\n    env      = { V = each.value }\n  }\n}\n"},
+		{"workflow \"w\" {\n  step \"a\" {\n    run = \"echo v=1 >> $GITHUB_OUTPUT\"\n  }\n  step \"b\" { value = step.a.output.v }\n}\n", "", "$FLOWRUN_OUTPUT", "workflow \"w\" {\n  step \"a\" {\n    run = \"echo v=1 >> $FLOWRUN_OUTPUT\"\n  }\n  step \"b\" { value = step.a.output.v }\n}\n"},
+		{"workflow \"w\" {\n  step \"a\" {\n    for_each = [\"x\"]\n    run      = [\"true\"]\n  }\n  step \"b\" { value = step.a[\"0\"].output }\n}\n", "", "step.a.output[0]", "workflow \"w\" {\n  step \"a\" {\n    for_each = [\"x\"]\n    run      = [\"true\"]\n  }\n  step \"b\" { value = step.a.output[0] }\n}\n"},
+		{"workflow \"w\" {\n  step \"a\" {\n    for_each = { x = 1 }\n    run      = [\"true\"]\n  }\n  step \"b\" { value = step.a[\"x\"].output }\n}\n", "", "step.a.output[\"x\"]", "workflow \"w\" {\n  step \"a\" {\n    for_each = { x = 1 }\n    run      = [\"true\"]\n  }\n  step \"b\" { value = step.a.output[\"x\"] }\n}\n"},
+	}},
+	{inWorkflow, []mistake{
+		{`name = "CI"`, "name", `description = "CI"`, `description = "CI"`},
+		{`on = ["push"]`, "on", "flowrun apply … routine", "-"},
+		{"job \"build\" {\n    step \"c\" { run = [\"true\"] }\n    step \"d\" { run = [\"true\"] }\n  }", "job", `sequence "build" {`, "sequence \"build\" {\n    step \"c\" { run = [\"true\"] }\n    step \"d\" { run = [\"true\"] }\n  }"},
+		{"job \"build\" {\n    run = [\"true\"]\n  }", "job", `step "build" {`, "step \"build\" {\n    run = [\"true\"]\n  }"},
+		{"jobs {\n    build = 1\n  }", "jobs", `step "NAME" { … }`, ""},
+		{"steps {\n    run = [\"true\"]\n  }", "steps", `step "NAME" { … }`, ""},
+		{`runs-on = "ubuntu-latest"`, "runs-on", "this machine", "-"},
+		{"services {\n    image = \"postgres\"\n  }", "services", "this machine", "-"},
+		{`loop "x" { until = "true" }`, "loop", "sequence \"x\" … repeat", ""},
+		{"while \"x\" {\n    step \"c\" { run = [\"true\"] }\n  }", "while", "sequence \"x\" … repeat", ""},
+		{`goto = step.a`, "goto", "repeat", "-"},
+		{`environment = "prod"`, "environment", "no deployment environments … approve", "-"},
+		{`environment = { A = "b" }`, "environment", `env = { A = "b" }`, `env = { A = "b" }`},
+		{`permissions = "read"`, "permissions", "", "-"},
+		{`concurrency = "x"`, "", `concurrency { group = "x" }`, `concurrency { group = "x" }`},
+		{`secrets = ["TOKEN"]`, "secrets", `pass_env = ["TOKEN"] … sensitive = true`, `pass_env = ["TOKEN"]`},
+		{`timeout-minutes = 10`, "timeout-minutes", `timeout = "10m"`, `timeout = "10m"`},
+		{`timeout = 600`, "", `timeout = "600s"`, `timeout = "600s"`},
+		{`timeout = 10m`, "", `timeout = "10m"`, `timeout = "10m"`},
+		{`timeout = "10 minutes"`, "", `timeout = "10m"`, `timeout = "10m"`},
+		{`timeout = "1 hour 30 min"`, "", `timeout = "1h30m"`, `timeout = "1h30m"`},
+		{"stage \"x\" {\n    step \"c\" { run = [\"true\"] }\n  }", "stage", `sequence "x" {`, "sequence \"x\" {\n    step \"c\" { run = [\"true\"] }\n  }"},
+		{`defaults = "x"`, "", "", ""},
+		{`data "x" {}`, "data", "", "-"},
+		{`resource "null" "x" {}`, "resource", `step "x" {`, ""},
+		{"dynamic \"step\" {\n    for_each = [1]\n  }", "dynamic", "for_each", "-"},
+		{`version = 1`, "version", "", "-"},
+	}},
+	{inStep, []mistake{
+		{`needs = ["a"]`, "needs", `depends_on = [step.a]`, `depends_on = [step.a]`},
+		{`needs = "a"`, "needs", `depends_on = [step.a]`, `depends_on = [step.a]`},
+		{`needs = [a]`, "needs", `depends_on = [step.a]`, `depends_on = [step.a]`},
+		{`deps = ["a"]`, "deps", `depends_on = [step.a]`, `depends_on = [step.a]`},
+		{`depends_on = ["a"]`, "", `step.a, without quotes`, `depends_on = [step.a]`},
+		{`depends_on = [a]`, "", `step.a`, `depends_on = [step.a]`},
+		{`gates = ["coverage"]`, "", "gate.coverage, without quotes", ""},
+		{`name = "Build it"`, "name", `step "NAME" {`, "-"},
+		{`id = "build"`, "id", `step "build" {`, "-"},
+		{`if = "input.x == 1"`, "if", `when = "input.x == 1"`, ""},
+		{`if = "success()"`, "if", "nothing", "-"},
+		{`if = "always()"`, "if", `trigger_rule = "all_done"`, `trigger_rule = "all_done"`},
+		{`if = "failure()"`, "if", `step.NAME.status == 'failed'`, `when = "step.a.status == 'failed'"`},
+		{`uses = "actions/checkout@v4"`, "uses", "no actions … run = … call = workflow.NAME", "-"},
+		{`timeout-minutes = 10`, "timeout-minutes", `timeout = "10m"`, `timeout = "10m"`},
+		{`timeout_minutes = 10`, "timeout_minutes", `timeout = "10m"`, `timeout = "10m"`},
+		{`timeout_seconds = 90`, "timeout_seconds", `timeout = "90s"`, `timeout = "90s"`},
+		{`timeoutSeconds = 90`, "timeoutSeconds", `timeout = "90s"`, `timeout = "90s"`},
+		{`timeout = "10 minutes"`, "", `timeout = "10m"`, `timeout = "10m"`},
+		{`matrix = ["1.24", "1.25"]`, "matrix", `for_each = ["1.24", "1.25"] … each.value`, `for_each = ["1.24", "1.25"]`},
+		{`matrix = { go = ["1.24", "1.25"] }`, "matrix", `for_each = ["1.24", "1.25"] … each.value`, `for_each = ["1.24", "1.25"]`},
+		{`matrix = { go = ["1.24", "1.25"], os = ["linux", "mac"] }`, "matrix", `for_each = setproduct(["1.24", "1.25"], ["linux", "mac"]) … each.value[0] … go … each.value[1] … os`, `for_each = setproduct(["1.24", "1.25"], ["linux", "mac"])`},
+		{"strategy {\n      matrix = { go = [\"1.24\", \"1.25\"] }\n    }", "strategy", `for_each = ["1.24", "1.25"] … each.value`, `for_each = ["1.24", "1.25"]`},
+		{"strategy {\n      matrix {\n        go = [\"1.24\"]\n        os = [\"linux\", \"mac\"]\n      }\n    }", "strategy", `for_each = setproduct(["1.24"], ["linux", "mac"]) … each.value[0]`, `for_each = setproduct(["1.24"], ["linux", "mac"])`},
+		{`count = 3`, "count", `for_each = range(3) … each.value`, `for_each = range(3)`},
+		{`retry = 3`, "", `retry { max_attempts = 3 }`, `retry { max_attempts = 3 }`},
+		{`retries = 3`, "retries", `retry { max_attempts = 3 }`, `retry { max_attempts = 3 }`},
+		{`retry { max = 3 }`, "max", `max_attempts = 3`, `retry { max_attempts = 3 }`},
+		{`retry { limit = 3 }`, "limit", `max_attempts = 3`, `retry { max_attempts = 3 }`},
+		{"retry {\n      max_attempts = 3\n      delay = 5\n    }", "delay", `base_delay = "5s"`, "retry {\n      max_attempts = 3\n      base_delay = \"5s\"\n    }"},
+		{"retry {\n      max_attempts = 3\n      backoff = 2\n    }", "backoff", `multiplier = 2`, "retry {\n      max_attempts = 3\n      multiplier = 2\n    }"},
+		{`continue-on-error = true`, "continue-on-error", `on_error = "continue"`, `on_error = "continue"`},
+		{`allow_failure = true`, "allow_failure", `on_error = "continue"`, `on_error = "continue"`},
+		{`working-directory = "web"`, "working-directory", `dir = "web"`, `dir = "web"`},
+		{`cwd = "web"`, "cwd", `dir = "web"`, `dir = "web"`},
+		{`environment = "prod"`, "environment", "no deployment environments … approve", "-"},
+		{`environment = { A = "b" }`, "environment", `env = { A = "b" }`, `env = { A = "b" }`},
+		{`on_failure = "continue"`, "on_failure", `on_error = "continue"`, `on_error = "continue"`},
+		{"on_failure {\n      run = [\"undo\"]\n    }", "on_failure", `compensate { run = ["undo"] } … step.b.status == 'failed'`, `compensate { run = ["undo"] }`},
+		{"on_error {\n      run = [\"undo\"]\n    }", "on_error", `compensate { run = ["undo"] } … step.b.status == 'failed'`, `compensate { run = ["undo"] }`},
+		{`compensate = "undo"`, "compensate", `compensate { run = "undo" }`, `compensate { run = "undo" }`},
+		{`rollback = "undo"`, "rollback", `compensate { run = "undo" }`, `compensate { run = "undo" }`},
+		{`runs-on = "ubuntu-latest"`, "runs-on", "this machine", "-"},
+		{`container = "golang:1.25"`, "container", `run = ["docker", "run", "--rm", "golang:1.25"`, "-"},
+		{`image = "golang:1.25"`, "image", `run = ["docker", "run", "--rm", "golang:1.25"`, "-"},
+		{`services = ["postgres"]`, "services", "this machine", "-"},
+		{`cache = ["node_modules"]`, "cache", "this machine … files stay", "-"},
+		{`artifacts = ["dist"]`, "artifacts", "files stay", "-"},
+		{`secrets = ["TOKEN"]`, "secrets", `pass_env = ["TOKEN"] … sensitive = true`, `pass_env = ["TOKEN"]`},
+		{"while = \"step.a.status == 'succeeded'\"", "while", "repeat … max = … until = \"!(step.a.status == 'succeeded')\"", "repeat {\n      max   = 3\n      until = \"!(step.a.status == 'succeeded')\"\n    }"},
+		{`until = "result.exit_code == 0"`, "until", "repeat … max = … until = \"result.exit_code == 0\"", "repeat {\n      max   = 3\n      until = \"result.exit_code == 0\"\n    }"},
+		{`times = 3`, "times", `repeat { max = 3 }`, `repeat { max = 3 }`},
+		{`loop = ["x", "y"]`, "loop", `for_each = ["x", "y"] … each.value`, `for_each = ["x", "y"]`},
+		{"loop {\n      max = 3\n    }", "loop", `repeat { max = 3 }`, `repeat { max = 3 }`},
+		{`with_items = ["x", "y"]`, "with_items", `for_each = ["x", "y"] … each.value`, `for_each = ["x", "y"]`},
+		{`goto = "a"`, "goto", "repeat", "-"},
+		{"lifecycle {\n      prevent_destroy = true\n    }", "lifecycle", "no state", "-"},
+		{`provider = "aws"`, "provider", "no providers", "-"},
+		{`provisioner "local-exec" { command = "x" }`, "provisioner", "run = ", "-"},
+		{`tags = ["x"]`, "tags", "", "-"},
+		{`cache = true`, "cache", "this machine … files stay", "-"},
+		{`interpreter = "bash"`, "", `shell = "bash"`, `shell = "bash"`},
+		{`shell = "zsh"`, "", "\"bash\" … run = [\"zsh\", \"-c\"", `shell = "bash"`},
+		{`timeout = "5 m"`, "", `timeout = "5m"`, `timeout = "5m"`},
+		{`when = step.a.status == "success"`, "", `Write it as "step.a.status == 'success'"`, ""},
+		{`when = "step.a.status == 'success'"`, "", `'succeeded'`, `when = "step.a.status != 'skipped'"`},
+		{`when = "${step.a.exit_code} == 0"`, "", `step.a.exit_code`, `when = "step.a.exit_code == 0"`},
+		{`when = "step.a.exit_code = 0"`, "", `==`, `when = "step.a.exit_code == 0"`},
+		{`for_each = ["x"]` + "\n    env      = { V = item }", "item", "each.value", "for_each = [\"x\"]\n    env      = { V = each.value }"},
+	}},
+	{inBareStep, []mistake{
+		{`run: make`, "", "run = \"make\"", `run = "make"`},
+		{`script = "make"`, "script", `run = "make"`, `run = "make"`},
+		{`command = "make"`, "command", `run = "make"`, `run = "make"`},
+		{`command = ["make", "x"]`, "command", `run = ["make", "x"]`, `run = ["make", "x"]`},
+		{`cmds = ["make", "make test"]`, "cmds", `run = "…"`, ``},
+		{`run = ["make build", "make test"]`, "", "", ""},
+		{`prompt = "do it"`, "prompt", `task = "do it"`, ""},
+		{`uses = "actions/checkout@v4"`, "uses", "no actions … run = … call = workflow.NAME", `run = "git pull"`},
+		{`run = "make VERSION=${var.v}"` + "\n    env = {}", "", "", ""},
+		{`workflow = workflow.x`, "", "call = workflow.x", ""},
+		{`module = "x"`, "module", "call = workflow.NAME", ""},
+		{`sleep = 5`, "sleep", `wait { duration = "5s" }`, `wait { duration = "5s" }`},
+		{`model = "opus"`, "model", "command … --model", ""},
+		{`type = "claude"`, "type", "agent", ""},
+	}},
+	{inEach, []mistake{
+		{`run = "echo ${each}"`, "each", "each.value", `run = "echo ${each.value}"`},
+		{`run = "echo ${matrix.go}"`, "matrix", "each.value", `run = "echo ${each.value}"`},
+		{`run = "echo ${{ matrix.go }}"`, "${{ matrix.go }}", "${each.value}", `run = "echo ${each.value}"`},
+		{`run = "echo ${item}"`, "item", "each.value", `run = "echo ${each.value}"`},
+		{`run = "echo ${count.index}"`, "count", "each.key", `run = "echo ${each.key}"`},
+		{`run = "echo ${strategy.job-index}"`, "strategy", "each.key", `run = "echo ${each.key}"`},
+		{`run = "echo ${self.value}"`, "self", "each.value", `run = "echo ${each.value}"`},
+	}},
+	{inValue, []mistake{
+		{`secrets.TOKEN`, "secrets", `variable "TOKEN" … sensitive = true … var.TOKEN … pass_env = ["TOKEN"]`, ""},
+		{`"${{ secrets.TOKEN }}"`, "${{ secrets.TOKEN }}", `variable "TOKEN" … var.TOKEN`, ""},
+		{`github.ref`, "github", `input "ref" … input.ref … $GITHUB_REF`, ""},
+		{`"${{ github.sha }}"`, "${{ github.sha }}", `input "sha" … input.sha`, ""},
+		{`env.HOME`, "env", `$HOME … variable "HOME"`, ""},
+		{`"${{ env.HOME }}"`, "${{ env.HOME }}", `$HOME`, ""},
+		{`needs.a.outputs.v`, "needs", `step.a.output.v`, ""},
+		{`needs.a.result`, "needs", `step.a.status`, `step.a.status`},
+		{`steps.a.outputs.v`, "steps", `step.a.output.v`, ""},
+		{`jobs.a.outputs.v`, "jobs", `step.a.output.v`, ""},
+		{`inputs.x`, "inputs", `input.x`, `input.x`},
+		{`vars.x`, "vars", `var.x`, ``},
+		{`locals.x`, "locals", `local.x`, ``},
+		{`matrix.go`, "matrix", "for_each … each.value", ""},
+		{`runner.os`, "runner", "this machine", ""},
+		{`path.module`, "path", "folder", ""},
+		{`terraform.workspace`, "terraform", "", ""},
+		{`module.x.out`, "module", "step.NAME.output", ""},
+		{`data.x.y`, "data", "step", ""},
+		{`count.index`, "count", "for_each … each.key", ""},
+		{`params.x`, "params", "input.x", `input.x`},
+		{`outputs.a.v`, "outputs", "step.a.output.v", ""},
+		{`a.output`, "a", "step.a", `step.a.output`},
+		{`step.a.outputs`, "outputs", `"output"`, `step.a.output`},
+		{`step.a.outcome`, "outcome", `"status"`, `step.a.status`},
+		{`step.a.conclusion`, "conclusion", `"status"`, `step.a.status`},
+		{`step.a.result`, "result", `"output" … "status"`, `step.a.output`},
+		{`step.a.code`, "code", `exit_code`, `step.a.exit_code`},
+		{`getenv("HOME")`, "getenv", "variable", ""},
+		{`env("HOME")`, "env", "variable", ""},
+		{`templatefile("x", {})`, "templatefile", "heredoc", ""},
+		{`yamldecode("x")`, "yamldecode", "yq", ""},
+		{`toJson(input.x)`, "toJson", "toJSON", `toJSON(input.x)`},
+		{`fromJSON("{}")`, "", "", `fromJSON("{}")`},
+		{`hashFiles("x")`, "hashFiles", "file", ""},
+		{`{ A: 1 }`, "", "", `{ A = 1 }`},
+	}},
+	{inWhen, []mistake{
+		{`"always()"`, "always", `trigger_rule = "all_done"`, ""},
+		{`"failure()"`, "failure", `step.NAME.status == 'failed'`, `"step.a.status == 'failed'"`},
+		{`"success()"`, "success", "unless", ""},
+		{`"step.a.outcome == 'failure'"`, "outcome", `"status"`, `"step.a.status == 'failed'"`},
+		{`"github.ref == 'refs/heads/main'"`, "github", `input "ref"`, `"input.x == 'refs/heads/main'"`},
+		{`"env.CI == 'true'"`, "env", `variable "CI"`, ""},
+		{`"inputs.x == 'a'"`, "inputs", `input.x`, `"input.x == 'a'"`},
+		{`"needs.a.result == 'success'"`, "needs", "step.a.status", `"step.a.status == 'succeeded'"`},
+		{`"$X == 'a'"`, "", "environment", ""},
+		{`"${{ inputs.x == 'a' }}"`, "", `input.x`, `"input.x == 'a'"`},
+	}},
+	{inFile, []mistake{
+		{"terraform {\n  required_version = \">= 1\"\n}", "terraform", "flowrun {", "-"},
+		{"variable \"n\" { type = \"string\" }", "", "string", ""},
+		{"output \"x\" { value = 1 }", "output", "workflow", "-"},
+		{"module \"x\" {\n  source = \"./x\"\n}", "module", "call = workflow.NAME", "-"},
+		{"data \"http\" \"x\" {\n  url = \"https://x.y\"\n}", "data", "step \"x\" … http", "-"},
+		{"provider \"aws\" {\n  region = \"x\"\n}", "provider", "no providers", "-"},
+		{"resource \"null\" \"x\" {}", "resource", `step "x" {`, "-"},
+		{"variable \"n\" {\n  type     = string\n  nullable = false\n}", "nullable", "default = null", ""},
+		{"secret \"x\" {}", "secret", "variable \"x\" … sensitive = true", "-"},
+		{"job \"build\" {\n  step \"c\" { run = [\"true\"] }\n}", "job", `workflow "build" {`, "-"},
+		{"step \"build\" {\n  run = [\"true\"]\n}", "step", "workflow", "-"},
+		{"local \"x\" { a = 1 }", "local", "locals", "-"},
+		{"import {\n  path = \"x\"\n}", "import", "folder", "-"},
+		{"include {\n  path = \"x\"\n}", "include", "folder", "-"},
+		{"schedule \"x\" { cron = \"0 0 * * *\" }", "schedule", "routine \"x\" {", "-"},
+		{"cron \"x\" {}", "cron", "routine \"x\" {", "-"},
+	}},
+	{inAgent, []mistake{
+		{`command = "claude -p"`, "", `command = ["claude", "-p"]`, `command = ["claude", "-p"]`},
+		{`command = "claude --model 'a b' -p"`, "", `command = ["claude", "--model", "a b", "-p"]`, `command = ["claude", "--model", "a b", "-p"]`},
+		{"command = [\"claude\", \"-p\"]\n  model = \"opus\"", "model", `command = ["claude", "-p", "--model", "opus"]`, `command = ["claude", "-p", "--model", "opus"]`},
+		{"command = [\"claude\", \"-p\"]\n  prompt = \"Be kind.\"", "prompt", `soul = "Be kind."`, "command = [\"claude\", \"-p\"]\n  soul = \"Be kind.\""},
+		{"command = [\"claude\", \"-p\"]\n  system_prompt = \"Be kind.\"", "system_prompt", `soul = "Be kind."`, "command = [\"claude\", \"-p\"]\n  soul = \"Be kind.\""},
+		{"command = [\"claude\", \"-p\"]\n  instructions = \"Be kind.\"", "instructions", `soul = "Be kind."`, "command = [\"claude\", \"-p\"]\n  soul = \"Be kind.\""},
+		{`run = "claude -p"`, "", `command = ["claude", "-p"]`, `command = ["claude", "-p"]`},
+	}},
+	{inScript, []mistake{
+		{`echo ${f%.txt}`, "${f%.txt}", `$${f%.txt}`, `f=a.txt; echo $${f%.txt}`},
+		{`echo ${f##*/}`, "${f##*/}", `$${f##*/}`, `f=a.txt; echo $${f##*/}`},
+		{`a=(1 2); echo ${#a[@]}`, "${#a[@]}", `$${#a[@]}`, `a=(1 2); echo $${#a[@]}`},
+		{`echo "${#V}"`, "${#V}", `$${#V}`, `V=a; echo "$${#V}"`},
+		{`echo ${V,,}`, "${V,,}", `$${V,,}`, `V=a; echo $${V,,}`},
+		{`echo ${V^^}`, "${V^^}", `$${V^^}`, `V=a; echo $${V^^}`},
+		{`echo ${V//a/b}`, "${V//a/b}", `$${V//a/b}`, `V=a; echo $${V//a/b}`},
+		{`echo ${V/a/b}`, "${V/a/b}", `$${V/a/b}`, `V=a; echo $${V/a/b}`},
+		{`echo ${!v}`, "${!v}", `$${!v}`, `V=a; v=V; echo $${!v}`},
+		{`echo ${a[@]}`, "${a[@]}", `$${a[@]}`, `a=(1 2); echo $${a[@]}`},
+		{`echo ${a[0]}`, "", `$${a[0]}`, `a=(1 2); echo $${a[0]}`},
+		{`echo ${V:0:3}`, "${V:0:3}", `$${V:0:3}`, `V=abc; echo $${V:0:3}`},
+		{`echo ${HOME:-x}`, "${HOME:-x}", `$${HOME:-x}`, `echo $${HOME:-x}`},
+		{`echo ${HOME:?missing}`, "${HOME:?missing}", `$${HOME:?missing}`, `echo $${HOME:?missing}`},
+		{`echo ${1}`, "${1}", `$1`, `echo $1`},
+		{`echo ${@}`, "${@}", `$${@}`, `echo $${@}`},
+		{`echo ${?}`, "${?}", `$${?}`, `echo $${?}`},
+		{`echo ${HOME}`, "${HOME}", `$HOME`, `echo $HOME`},
+		{`curl -w "%{http_code}" localhost`, "%{http_code}", `%%{http_code}`, `curl -w "%%{http_code}" localhost`},
+		{`date +%{s}`, "%{s}", `%%{s}`, `date +%%{s}`},
+		{`echo ${{ github.sha }}`, "${{ github.sha }}", `input "sha"`, ""},
+		{`echo "${V%/*}" > "${W#x}"`, "${V%/*}", `$${V%/*}`, `V=a; W=b; echo "$${V%/*}" > "$${W#x}"`},
+		{`echo ${V@Q}`, "${V@Q}", `$${V@Q}`, `V=a; echo $${V@Q}`},
+	}},
+}
+
+// What newcomers write is refused with the words that lead to the right text, at the right place, and the right text is accepted.
+func TestMistakes(t *testing.T) {
+	program := func(in, text string) string {
+		if text == "-" {
+			text = ""
+		}
+		return strings.Replace(in, "@", text, 1)
+	}
+	count, bad := 0, 0
+	for _, place := range mistakes {
+		for _, m := range place.list {
+			count++
+			text := program(place.in, m.wrong)
+			p, list := Check(memory(text), "w.hcl", Options{})
+			if why := judgeMistake(m, list, p.Sources["w.hcl"]); why != "" {
+				bad++
+				t.Errorf("%s: %s\n%s", m.wrong, why, render(list, p.Sources))
+			}
+			if m.right == "" {
+				continue
+			}
+			if _, list := Check(memory(program(place.in, m.right)), "w.hcl", Options{}); list.HasErrors() {
+				bad++
+				t.Errorf("%s: what it leads to is refused: %s\n%s", m.wrong, m.right, list[0].Detail)
+			}
+		}
+	}
+	t.Logf("%d mistakes, %d not led to the right text", count, bad)
+}
+
+// judgeMistake says what is missing in what is said about a mistake, or "".
+func judgeMistake(m mistake, list diag.List, src []byte) string {
+	if m.says == "" && m.at == "" {
+		return ""
+	}
+	if len(list) == 0 {
+		return "nothing is said"
+	}
+	d := list[0]
+	said := d.Summary + "\n" + d.Detail
+	for _, n := range d.Notes {
+		said += "\n" + n.Text
+	}
+	for _, part := range strings.Split(m.says, " … ") {
+		_, rest, ok := strings.Cut(said, part)
+		if !ok {
+			return "not said: " + part
+		}
+		said = rest
+	}
+	if at := string(src[d.Subject.Start.Byte:min(d.Subject.End.Byte, len(src))]); m.at != "" && at != m.at {
+		return "the caret stands under " + at
+	}
+	if last := list[len(list)-1]; last.Severity == diag.Error && len(list) > 1 && last.Code != d.Code {
+		return "more than one finding"
+	}
+	return ""
+}

@@ -1,0 +1,124 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Absent maps the words of other tools that have no counterpart to what a file does instead, in a sentence or two. @ stands
+// for the text that the file gives it.
+var Absent = map[string]string{
+	"uses":        "flowrun has no actions. Run the command that the action would run,  run = [\"git\", \"pull\"], or call a workflow:  call = workflow.NAME.",
+	"on":          "flowrun does not watch a repository. Call  flowrun apply  from CI, or write at the top of the file  routine \"NAME\" { … }  for a schedule, or  on \"EVENT\" { … }  for an event or a webhook.",
+	"runs-on":     "Steps run on this machine, so leave it out. For another machine start the command there:  run = [\"ssh\", \"HOST\", \"COMMAND\"].",
+	"container":   "Steps run on this machine. Start the container in the command:  run = [\"docker\", \"run\", \"--rm\", @, \"COMMAND\"].",
+	"services":    "Steps run on this machine. Start the service in a step,  run = [\"docker\", \"run\", \"-d\", \"IMAGE\"], and stop it in  finally.",
+	"artifacts":   "Steps run on this machine, in one folder, and files stay there: what a step writes, a later step and a later run can read. Small results are the output of a step.",
+	"permissions": "A step has the rights of the user who starts flowrun, so leave it out.",
+	"secrets":     "A script reads a variable of the environment that  pass_env = [@]  names. A value of the file is a  variable  with  sensitive = true; read it as  var.NAME.",
+	"goto":        "A node does not jump to another one. A  sequence  with  repeat { max = 3 }  runs its nodes again; its  until  says when it is enough.",
+	"environment": "flowrun has no deployment environments. A step with  approve { prompt = \"…\" }  waits for a person; variables of programs are  env = { NAME = \"VALUE\" }.",
+	"lifecycle":   "flowrun keeps no state of what steps have made, so leave it out.",
+	"provider":    "flowrun has no providers. A step runs the tool itself:  run = [\"aws\", \"s3\", \"ls\"].",
+	"provisioner": "A step runs a command by itself:  run = \"COMMAND\".",
+	"dynamic":     "Blocks are not generated. A node with  for_each = [ … ]  runs once for each member, which it reads as  each.value.",
+	"data":        "A step reads from outside, with  run  or  http { url = \"…\" }; other steps read  step.NAME.output.",
+	"nullable":    "A variable can be null if it has  default = null. Without a default, a value must be given.",
+	"import":      "The files of a folder are one program, so nothing is included: put the file into the same folder.",
+	"model":       "The program of the agent takes it:  agent \"NAME\" { command = [\"PROGRAM\", \"--model\", @] }.",
+	"module":      "A step calls another workflow of the program:  call = workflow.NAME  with its inputs in  with = { … }. The outputs are  step.NAME.output.",
+}
+
+func init() {
+	for word, of := range map[string]string{ // any order: it fills a table
+		"runs_on": "runs-on", "runner": "runs-on", "agent_pool": "runs-on", "image": "container", "docker": "container", "cache": "artifacts", "caches": "artifacts",
+		"artifact": "artifacts", "upload": "artifacts", "download": "artifacts", "jump": "goto", "next": "goto", "providers": "provider", "backend": "provider", "provisioners": "provisioner",
+		"include": "import", "includes": "import", "secret": "secrets", "moved": "lifecycle", "events": "on", "schedule": "on", "modules": "module",
+	} {
+		Absent[word] = Absent[of]
+	}
+}
+
+// OtherName says what stands in flowrun for a name of another tool, such as secrets.TOKEN, given its parts; "" for a name that no
+// other tool has.
+func OtherName(path []string) string {
+	at := func(i int) string {
+		if i < len(path) {
+			return path[i]
+		}
+		return "NAME"
+	}
+	switch path[0] {
+	case "secrets", "secret":
+		return secretName(at(1))
+	case "github", "gitlab", "ci":
+		return ciName(path)
+	case "env", "environ", "process":
+		name := path[len(path)-1]
+		return fmt.Sprintf("A script reads the variable of the environment itself:  $%s. As a value, declare  variable %q { type = string }, give it with --var or FLOWRUN_VAR_%s, and read  var.%s.", name, name, name, name)
+	case "needs", "steps", "jobs", "tasks", "outputs", "dependencies":
+		return resultName(path, at)
+	case "inputs", "params", "parameters", "args":
+		return fmt.Sprintf("Write  input.%s. The workflow declares it:  input %q { type = string }.", at(1), at(1))
+	case "vars", "variables":
+		return fmt.Sprintf("Write  var.%s. The file declares it:  variable %q { type = string }.", at(1), at(1))
+	case "locals":
+		return fmt.Sprintf("Write  local.%s.", at(1))
+	case "matrix", "foreach", "self":
+		return "A matrix is  for_each = [ … ]  on the step, and its member is  each.value."
+	case "strategy", "count", "loop":
+		return "A step with  for_each = [ … ]  or  for_each = range(N)  reads the number of its instance, from 0, as  each.key, and its member as  each.value."
+	case "runner", "job":
+		return "Steps run on this machine. A script asks it:  uname -s. The run is  run.id  and  run.workflow."
+	case "path":
+		return "Paths begin in the folder of the program, which is the current folder of a script. file(\"NAME\") reads a file there."
+	case "terraform":
+		return "There are no workspaces. Declare  input \"environment\" { type = string }  in the workflow and read  input.environment."
+	case "module":
+		return fmt.Sprintf("A step calls another workflow,  call = workflow.%s. Its outputs are  step.NAME.output.%s.", at(1), at(2))
+	case "data", "resource":
+		return "A step reads from outside, with  run  or  http { … }. Its result is  step.NAME.output."
+	}
+	return ""
+}
+
+func secretName(name string) string {
+	return fmt.Sprintf("Declare  variable %q  with  sensitive = true  and read  var.%s; or pass the variable of the environment on with  pass_env = [%q]  and read  $%s  in the script.", name, name, name, name)
+}
+
+// ciName is about the context of a CI system. Its variables reach scripts.
+func ciName(path []string) string {
+	name := path[len(path)-1]
+	if len(path) == 1 {
+		name = "ref"
+	}
+	if name == "token" {
+		return secretName(strings.ToUpper(path[0]) + "_TOKEN")
+	}
+	if len(path) > 2 {
+		return fmt.Sprintf("flowrun does not read the context of CI. Declare  input %q { type = string }, read  input.%s, and give it when CI calls flowrun:  --input %s=VALUE.", name, name, name)
+	}
+	variable := "GITHUB_" + strings.ToUpper(name)
+	if path[0] != "github" {
+		variable = "CI_" + strings.ToUpper(name)
+	}
+	return fmt.Sprintf("flowrun does not read the context of CI. Declare  input %q { type = string }, read  input.%s, and give it when CI calls flowrun:  --input %s=\"$%s\". A script reads  $%s  by itself.", name, name, name, variable, variable)
+}
+
+// resultName is about what another node has made.
+func resultName(path []string, at func(int) string) string {
+	attr := "output"
+	switch at(2) {
+	case "result", "outcome", "conclusion", "status":
+		attr = "status"
+	case "output", "outputs":
+		if len(path) > 3 {
+			attr = "output." + path[3]
+		}
+	default:
+		if len(path) > 2 {
+			attr = "output." + path[2]
+		}
+	}
+	return fmt.Sprintf("Write  step.%s.%s.", at(1), attr)
+}
