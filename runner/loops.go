@@ -162,6 +162,29 @@ func (s *Service) loopLeft(ctx context.Context, name string, number uint64) (lef
 	return *p.End().Loop, nil
 }
 
+// LoopFigures are the figures of a loop over the last 24 hours up to a moment, with their targets. nil: the loop has no target, or its newest
+// run is not there.
+func (s *Service) LoopFigures(ctx context.Context, l *Loop, now event.Time) ([]machine.TargetStanding, error) {
+	if l.Run == nil {
+		return nil, nil
+	}
+	p, err := s.Past(ctx, l.Run.Run)
+	if err != nil {
+		return nil, err
+	}
+	m, is := p.machine.(*machine.Machine)
+	if spec := p.Program.Loop(l.Name); !is || spec == nil || spec.Target == nil {
+		return nil, nil
+	}
+	if err := p.Replay(ctx, nil); err != nil {
+		return nil, err
+	}
+	if end := p.End(); end != nil { // nothing is counted behind the end
+		now = p.Last()
+	}
+	return m.Figures(max(now, p.Last())), nil
+}
+
 // LoopGoesOn reports whether the newest run of a loop has ended only to let the next one begin.
 func (s *Service) LoopGoesOn(ctx context.Context, name string) (bool, error) {
 	var number uint64

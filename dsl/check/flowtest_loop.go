@@ -23,7 +23,7 @@ var (
 	loopType = value.Object(map[string]value.Type{
 		"status": {Kind: value.StringT, Enum: []string{"working", "idle", "stopped", "failed", "cancelled"}}, "reason": value.StringType,
 		"taken": value.IntType, "closed": value.IntType, "failed": value.IntType, "released": value.IntType, "dead": value.IntType,
-		"working": texts, "parked": texts, "done": texts, "warnings": texts, "events": value.IntType, "asked": value.Map(value.IntType), "texts": value.Map(value.StringType),
+		"working": texts, "parked": texts, "done": texts, "warnings": texts, "missed": texts, "events": value.IntType, "asked": value.Map(value.IntType), "texts": value.Map(value.StringType),
 		"items": value.List(takenType),
 		"next":  value.List(value.Object(map[string]value.Type{"agent": value.StringType, "source": value.StringType, "id": value.StringType, "title": value.StringType})),
 		"left":  value.List(value.Object(map[string]value.Type{"source": value.StringType, "id": value.StringType, "title": value.StringType, "why": texts})),

@@ -2,9 +2,12 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -60,6 +63,7 @@ func (c *checker) loop(b *Block) {
 	c.loopAgents(b)
 	c.tells(b, "notify")
 	c.loopTimes(b)
+	c.loopQuotas(b)
 	var sources, handles int
 	var all *Block // the first handle without a condition
 	for _, i := range b.Blocks {
@@ -79,6 +83,10 @@ func (c *checker) loop(b *Block) {
 			}
 		default:
 			c.expressions(i, func(string) *expr.Env { return plain })
+			if i.Schema.Kind == "target" && len(i.Attrs) == 0 && !i.stray {
+				c.report(diag.Diagnostic{Code: "F0425", Subject: i.Src.Header, Context: b.Words(), Summary: "The block target says nothing",
+					Detail: "Say what the loop is to reach:  target { success_rate = 0.9 }."})
+			}
 		}
 	}
 	if b.stray {
@@ -142,6 +150,31 @@ func (p *Program) LoopAgents(b *Block) (out []string) {
 		}
 	}
 	return out
+}
+
+// loopQuotas checks the quotas of a loop: each of them can be shut. The loop takes nothing of them, so others have to.
+func (c *checker) loopQuotas(b *Block) {
+	a := b.attr("quota")
+	if a == nil {
+		return
+	}
+	if _, units := a.Src.Expr().(*hclsyntax.ObjectConsExpr); units {
+		c.report(diag.Diagnostic{Code: "F0424", Subject: a.span(), Context: b.Words(), Summary: "A loop takes no units of quotas",
+			Detail: "It takes no item while a breaker is open, or while what may be spent is spent:  quota = quota.NAME  or  [quota.A, quota.B]. Units are taken by steps and workflows."})
+		return
+	}
+	taken := maps.Clone(c.taken)
+	c.takesQuotas(b)
+	c.taken = taken
+	for _, r := range a.Names {
+		q := c.quotas[r.Name]
+		if q.stray || q.Inner("circuit_breaker") != nil || q.attr("per") != nil {
+			continue
+		}
+		c.report(diag.Diagnostic{Code: "F0424", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Quota %q never keeps the loop from taking an item", r.Name),
+			Detail: "A loop waits for the breaker of a quota and for what it may spend:  circuit_breaker { … },  or  cost_usd = 20  with  per = \"24h\". Units and paces are taken by steps.",
+			Notes:  []diag.Note{{Text: q.Words() + " is declared here", Range: nameRange(q)}}})
+	}
 }
 
 // loopTimes checks that the times of a loop that are known fit together.

@@ -1,6 +1,9 @@
 package ir
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The settings of a loop that the file does not give.
 const (
@@ -15,7 +18,7 @@ const (
 type Loop struct {
 	Name      string      `json:"name"`
 	Agents    []string    `json:"agents"`
-	Quotas    []QuotaUse  `json:"quotas,omitempty"`
+	Quotas    []QuotaUse  `json:"quotas,omitempty"`    // while one is shut, no item is taken; without Units
 	Lease     *Expr       `json:"lease,omitempty"`     // nil: DefaultLease
 	Heartbeat *Expr       `json:"heartbeat,omitempty"` // nil: DefaultHeartbeat
 	Idle      *Expr       `json:"idle,omitempty"`      // nil: DefaultIdle
@@ -23,6 +26,7 @@ type Loop struct {
 	Sources   []Source    `json:"sources,omitempty"`   // in the order in which they are asked
 	Handles   []Handle    `json:"handles,omitempty"`   // the first that matches has the item
 	Limits    *LoopLimits `json:"limits,omitempty"`
+	Target    *LoopTarget `json:"target,omitempty"` // nil: none
 	Notify    []string    `json:"notify,omitempty"` // channels
 }
 
@@ -55,6 +59,22 @@ type LoopLimits struct {
 	TasksPerHour        *Expr `json:"tasks_per_hour,omitempty"`
 	ConsecutiveFailures *Expr `json:"consecutive_failures,omitempty"`
 	CostUSDPerDay       *Expr `json:"cost_usd_per_day,omitempty"`
+}
+
+// LoopTarget is what a loop is to reach over the last 24 hours. nil: no target.
+type LoopTarget struct {
+	Throughput     *Expr `json:"throughput,omitempty"`   // items an hour, at least
+	SuccessRate    *Expr `json:"success_rate,omitempty"` // 0 to 1, at least
+	MeanTime       *Expr `json:"mean_time,omitempty"`    // a duration, at most
+	Idle           *Expr `json:"idle,omitempty"`         // 0 to 1, at most
+	RetryRate      *Expr `json:"retry_rate,omitempty"`   // 0 to 1, at most
+	EscalationRate *Expr `json:"escalation_rate,omitempty"`
+}
+
+// Starts reports whether the loop can start a workflow for an item.
+func (l *Loop) Starts(workflow string) bool {
+	return slices.ContainsFunc(l.Handles, func(h Handle) bool { return h.Workflow == workflow }) ||
+		slices.ContainsFunc(l.Sources, func(s Source) bool { return slices.Contains(s.Rotate, workflow) })
 }
 
 // Loop returns the loop of a name, or nil.

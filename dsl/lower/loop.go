@@ -13,7 +13,7 @@ import (
 // loop lowers a loop. A pool among its agents becomes its members. known has of each label the sources that loops before it have.
 func loop(b *check.Block, p *check.Program, known map[string][]string) ir.Loop {
 	out := ir.Loop{Name: b.Name, Agents: p.LoopAgents(b), Lease: b.Expr("lease"), Heartbeat: b.Expr("heartbeat"), Idle: b.Expr("idle"), IdleMax: b.Expr("idle_max"),
-		Notify: names(b.Attrs["notify"])}
+		Notify: names(b.Attrs["notify"]), Quotas: quotas(b, p)}
 	for _, i := range b.Blocks {
 		switch i.Schema.Kind {
 		case "source":
@@ -43,6 +43,9 @@ func loop(b *check.Block, p *check.Program, known map[string][]string) ir.Loop {
 			out.Handles = append(out.Handles, ir.Handle{When: i.Expr("when"), Workflow: names(i.Attrs["workflow"])[0], With: i.Expr("with")})
 		case "limits":
 			out.Limits = &ir.LoopLimits{TasksPerHour: i.Expr("tasks_per_hour"), ConsecutiveFailures: i.Expr("consecutive_failures"), CostUSDPerDay: i.Expr("cost_usd_per_day")}
+		case "target":
+			out.Target = &ir.LoopTarget{Throughput: i.Expr("throughput"), SuccessRate: i.Expr("success_rate"), MeanTime: i.Expr("mean_time"), Idle: i.Expr("idle"),
+				RetryRate: i.Expr("retry_rate"), EscalationRate: i.Expr("escalation_rate")}
 		}
 	}
 	return out

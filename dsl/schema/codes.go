@@ -241,6 +241,8 @@ var Codes = map[string]string{
 	"F0421": "A source of a loop has something that belongs to another kind of source, or lacks what its kind needs.",
 	"F0422": "A handle of a loop can never be asked.",
 	"F0423": "The times of a loop do not fit together.",
+	"F0424": "The quota of a loop never keeps the loop from taking an item.",
+	"F0425": "A block target has no target.",
 	"F0434": "The items of a test cannot be read.",
 	"F0435": "A test has something that belongs to tests of loops, or of workflows.",
 }

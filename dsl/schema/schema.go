@@ -112,10 +112,10 @@ func (b *Block) Has(kind string) bool {
 var CauseKinds = []string{"manual", "call", "event", "routine", "loop", "retry"}
 
 // OwnEvents are the names of the events that flowrun itself publishes, where somebody has subscribed.
-var OwnEvents = []string{"flowrun.run", "flowrun.breaker"}
+var OwnEvents = []string{"flowrun.run", "flowrun.breaker", "flowrun.target"}
 
 // AwaitedEvents are those of OwnEvents for which a wait can wait. The others start runs alone.
-var AwaitedEvents = []string{"flowrun.breaker"}
+var AwaitedEvents = []string{"flowrun.breaker", "flowrun.target"}
 
 // Statuses are the statuses of nodes and runs: a closed set that the type checker knows.
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}

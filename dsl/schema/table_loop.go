@@ -39,6 +39,11 @@ loop "engineering" {
     tasks_per_hour       = 20
     consecutive_failures = 3
   }
+
+  target {
+    success_rate = 0.9
+    mean_time    = "2h"
+  }
 }
 
 workflow "fix" {
@@ -64,14 +69,15 @@ workflow "feature" {
 var loopBlocks = map[string]*Block{
 	"loop": {Label: "name", Example: loopExample,
 		Doc:    "Finds the next piece of work for each agent that has a free place, and has a workflow do it. It goes on until somebody stops it: flowrun loop run NAME runs it in the foreground, and flowrun serve keeps the loops of each program running that was applied. The sources are asked in the order in which they are written. Of a source's open items, of which the needs are closed, which ask for no capability that the agent lacks, and which nobody has claimed or is to do, the agent takes the one with the highest priority, then the one that the most others need, then the oldest, then that of the smallest id; of items of unknown age the one that is listed first. While the run of an item waits for a person, for an event, or for a moment that is at least a lease away, its agent takes other items, and the run goes on by itself.",
-		Blocks: []string{"source", "handle", "limits"},
+		Blocks: []string{"source", "handle", "limits", "target"},
 		Attrs: attrs(
 			Attr{Name: "agents", Kind: Refs, RefKind: "agent", Pools: true, Required: true, Doc: "The agents, in the order in which they choose. A pool stands for all its members. An agent has as many items at once as its concurrency says, 1 by default."},
+			Attr{Name: "quota", Kind: Quotas, Default: "none", Doc: "Quotas on which the whole loop depends: quota.NAME or [quota.A, quota.B]. While the breaker of one is open, or what it may spend is spent, the loop takes no item. The loop itself takes nothing of them."},
 			Attr{Name: "lease", Kind: Duration, Default: `"5m"`, Doc: "How long the claim of an item holds that nobody renews. Then others can take the item."},
 			Attr{Name: "heartbeat", Kind: Duration, Default: `"30s"`, Doc: "How often a claim is renewed while its run goes on; at most a third of the lease."},
 			Attr{Name: "idle", Kind: Duration, Default: `"10s"`, Doc: "When sources that have nothing to do are asked again for the first time. Each further time takes twice as long. What is handed in with flowrun dispatch wakes the loop at once."},
 			Attr{Name: "idle_max", Kind: Duration, Default: `"5m"`, Doc: "The longest such time."},
-			Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that are told when a limit stops the loop, when a fatal failure stops an agent, and when an item is given up."})},
+			Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that are told when a limit stops the loop, when a target is missed and when it is met again, when a fatal failure stops an agent, and when an item is given up."})},
 	"source": {Label: "kind", Doc: "Where a loop finds items: \"dispatch\" is what was handed in with flowrun dispatch and by hand-overs, \"backlog\" is a list of work that is kept elsewhere, \"roadmap\" is a file of plans, \"improvement\" has workflows run in turn when all other sources are empty. A backlog marks an item that an agent takes, and is told how the work on it ended; before that it is asked whether the item is still open. Each item of a roadmap that nobody has begun becomes a ticket of the store, once, known by path, headings and title; it is ticked off in the file when it is done. flowrun backlog list shows what is read of a file, and flowrun explain sources how programs and services are asked.",
 		Attrs: attrs(
 			Attr{Name: "from", Kind: Word, Words: []string{"file", "github", "exec", "http"}, Doc: "Of backlog, where the list is: in a Markdown or JSONL file, in the issues of a repository on GitHub or on a server with the same API, behind a program, or behind a service."},
@@ -98,4 +104,11 @@ var loopBlocks = map[string]*Block{
 		Attr{Name: "tasks_per_hour", Kind: Value, Want: value.IntType, Min: 1, Max: MaxLoopRate, Default: "no bound", Doc: "How many items may begin in any hour. The loop waits until the next one may."},
 		Attr{Name: "consecutive_failures", Kind: Value, Want: value.IntType, Min: 1, Max: MaxFailures, Default: "no bound", Doc: "After so many failed items in a row the loop stops."},
 		Attr{Name: "cost_usd_per_day", Kind: Value, Want: value.NumberType, Min: MinCost, Max: MaxBudget, Default: "no bound", Doc: "When the items of any 24 hours have cost so many dollars, the loop takes none until enough of it lies back. What runs can exceed the bound."})},
+	"target": {Doc: "What a loop is to reach. The figures are those of the last 24 hours, counted by the hour. A target that is missed, and one that is met again, is a message to the channels of notify and the event flowrun.target, whose data has loop, target, state (missed or met), wanted and is; at most once an hour for each target. flowrun loop status shows the figures. throughput and idle count from the first full hour on, the other figures from 10 items on.", Once: true, Attrs: attrs(
+		Attr{Name: "throughput", Kind: Value, Want: value.NumberType, Min: 0.001, Max: MaxLoopRate, Default: "none", Doc: "How many items are done in an hour, at least: items that were done / hours."},
+		Attr{Name: "success_rate", Kind: Value, Want: value.NumberType, Max: 1, Default: "none", Doc: "Which part of the work on items succeeds, at least, from 0 to 1: items that were done / items that were done or have failed."},
+		Attr{Name: "mean_time", Kind: Duration, Default: "none", Doc: "How long the work on an item takes, at most: the average of the time from the claim of an item to the end of the work on it."},
+		Attr{Name: "idle", Kind: Value, Want: value.NumberType, Max: 1, Default: "none", Doc: "In which part of the time an agent has no item, at most, from 0 to 1, over all agents of the loop."},
+		Attr{Name: "retry_rate", Kind: Value, Want: value.NumberType, Max: 1, Default: "none", Doc: "Which part of the runs does an item on which the work has failed or was lost before, at most, from 0 to 1."},
+		Attr{Name: "escalation_rate", Kind: Value, Want: value.NumberType, Max: 1, Default: "none", Doc: "Which part of the items that were done or have failed went to a person, at most, from 0 to 1: the run waited for a person for longer than a heartbeat, or the item was given up."})},
 }

@@ -64,6 +64,12 @@ loop "engineering" {
     tasks_per_hour       = 60
     consecutive_failures = 3
   }
+
+  # flowrun loop status shows the figures of the last 24 hours, and says which target is missed.
+  target {
+    idle         = 0.5 # of their time, the agents may have no item
+    success_rate = 0.8
+  }
 }
 
 workflow "fix" {

@@ -106,6 +106,7 @@ test "a week" {
       "loop.working[0] == 'login' && len(loop.working) == 2 && loop.parked == ['version-2']",
       "agents.sam.busy == 1 && agents.leo.busy == 1 && agents.sam.parked == 1",
       "inbox[0].prompt == 'Version 2 is ready. May it go out?'",
+      "loop.missed == []",
     ]
   }
 
@@ -113,6 +114,7 @@ test "a week" {
 
   expect = [
     "map(loop.items, .title) == ['Count the words of a file', 'The first chapter', 'Version 2', 'The first chapter', 'The second chapter', 'Say hello in three languages', 'The login', 'Write the manual', 'tidy']",
+    "loop.missed == ['idle']", # at the weekend
     "loop.failed == 1 && loop.closed == 8 && loop.dead == 0 && loop.parked == [] && len(notifications) == 0",
     "!(loop.texts.roadmap contains '[ ]') && !(loop.texts.roadmap contains '[/]')",
     "len(tickets) == 5 && all(tickets, .state == 'closed')",

@@ -34,6 +34,7 @@ type carried struct {
 	Lies     map[string]int    `json:"lies,omitempty"`
 	Warned   []string          `json:"warned,omitempty"`
 	Quiet    map[string]int    `json:"quiet,omitempty"` // by source
+	Targets  *leftTargets      `json:"targets,omitempty"`
 }
 
 type moment struct {
@@ -59,6 +60,7 @@ type leftWork struct {
 	Run    string                 `json:"run"`
 	Does   string                 `json:"workflow"`
 	Inputs map[string]value.Value `json:"inputs,omitempty"`
+	Since  event.Time             `json:"since,string"` // of the claim
 }
 
 // isOld reports whether the run has reached a bound.
@@ -99,7 +101,7 @@ func (w *work) isLeft() bool { return w.parked && w.stage == working && !w.lost 
 // leave is what the next run of the loop is to know. If the run goes on, that is all that is to be remembered, and else what
 // waits, and what is counted against the limits.
 func (m *Machine) leave(goesOn bool) value.Value {
-	c := carried{At: m.now, Spent: m.limits.spent, Turns: m.turns}
+	c := carried{At: m.now, Spent: m.limits.spent, Turns: m.turns, Targets: m.targets.leave()}
 	if goesOn || slices.ContainsFunc(m.sources, func(s *source) bool { return s.every > 0 }) {
 		c.Improved = m.improved
 	}
@@ -107,7 +109,7 @@ func (m *Machine) leave(goesOn bool) value.Value {
 		if w.isLeft() {
 			item := w.item
 			item.Body = "" // the run has it
-			c.Parked = append(c.Parked, leftWork{w.source.Name, item.Object(), w.mark, w.agent.Name, w.token, w.child.Run, w.child.Workflow, w.child.Inputs})
+			c.Parked = append(c.Parked, leftWork{w.source.Name, item.Object(), w.mark, w.agent.Name, w.token, w.child.Run, w.child.Workflow, w.child.Inputs, w.since})
 		}
 	}
 	for _, at := range m.limits.begun {
@@ -174,6 +176,7 @@ func (m *Machine) adopt() {
 		return
 	}
 	back := max(0, c.At.Sub(m.now)) // how far the clock was set back meanwhile
+	m.targets.adopt(c.Targets, m.now, back)
 	m.limits.failed, m.limits.spent, m.turns = c.Failed, c.Spent, c.Turns
 	for i := range m.limits.spent {
 		m.limits.spent[i].At = c.Spent[i].At.Add(-back)
@@ -207,14 +210,14 @@ func (m *Machine) adopt() {
 		m.warned[about] = true
 	}
 	for i := range c.Parked {
-		m.adoptWork(&c.Parked[i])
+		m.adoptWork(&c.Parked[i], back)
 	}
 }
 
-// adoptWork goes on with a parked item.
-func (m *Machine) adoptWork(l *leftWork) {
+// adoptWork goes on with a parked item. back is how far the clock was set back meanwhile.
+func (m *Machine) adoptWork(l *leftWork, back time.Duration) {
 	item, err := event.ItemOf(l.Item)
-	w := &work{item: item, mark: l.Mark, token: l.Token, stage: working, since: m.now}
+	w := &work{item: item, mark: l.Mark, token: l.Token, stage: working, since: l.Since.Add(-back), escalated: true}
 	for _, s := range m.sources {
 		if s.Name == l.Source {
 			w.source = s

@@ -39,6 +39,7 @@ func (m *Machine) woken(x *event.External) {
 		}
 	default:
 		m.unbarDead()
+		m.shut.until = 0 // the breaker may have been closed
 		m.stale()
 		m.look()
 	}
@@ -133,6 +134,7 @@ func (m *Machine) cancelled() *event.End {
 
 // settle looks, behind each event, whether the loop is at its end, and else when it wakes by itself.
 func (m *Machine) settle() {
+	m.judge()
 	if m.handOver() {
 		return
 	}
@@ -194,6 +196,7 @@ func (m *Machine) next() (at event.Time) {
 			at = t
 		}
 	}
+	sooner(m.targets.next(m.now))
 	free := false
 	for _, a := range m.agents {
 		if a.stopped != "" || a.busy >= a.places {
@@ -208,7 +211,7 @@ func (m *Machine) next() (at event.Time) {
 	if !free || !m.heard {
 		return at
 	}
-	if until := m.limits.until(m.now); until > m.now {
+	if until := max(m.limits.until(m.now), m.shut.until); until > m.now {
 		sooner(until)
 		return at
 	}
@@ -334,8 +337,27 @@ func (l *limits) until(now event.Time) (at event.Time) {
 	return at
 }
 
+// shut is until when no item is taken, because the breaker of a quota of the loop is open or what the quota may spend is spent.
+type shut struct {
+	until event.Time // 0: nothing is in the way
+	why   string
+}
+
+// shutBy takes the answer to a claim that was refused. It reports whether the reason is a quota on which the whole loop depends.
+func (m *Machine) shutBy(c *event.Claim) bool {
+	if c.Shut == "" || !slices.ContainsFunc(m.loop.Quotas, func(q ir.QuotaUse) bool { return string(event.NeedQuota)+" "+q.Quota == c.Shut }) {
+		return false
+	}
+	m.shut = shut{max(c.Until.Add(m.behind), m.now.Add(m.idle)), c.Why}
+	m.warn("shut", fmt.Sprintf("no item is taken until %s: %s", m.shut.until, c.Why))
+	return true
+}
+
 // allow reports whether another item may begin. It tells people of a cost that was reached.
 func (l *limits) allow(m *Machine) bool {
+	if m.shut.until > m.now {
+		return false
+	}
 	until := l.until(m.now)
 	if until <= m.now {
 		m.calm("limit")

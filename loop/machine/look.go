@@ -372,6 +372,8 @@ func (m *Machine) board(s *source) *loop.Board {
 	}
 	if s.failed != "" {
 		b.Sources[0].Barred = "its source cannot be asked: " + s.failed
+	} else if m.shut.until > m.now {
+		b.Sources[0].Barred = m.shut.why
 	}
 	b.Handled = func(agent string, _ int, item *event.Item) string { return m.handle(s, agent, item).why }
 	return b
@@ -451,6 +453,7 @@ func (m *Machine) improve(s *source) {
 		if m.free(a) <= 0 || !m.limits.allow(m) {
 			continue
 		}
+		before := m.improved
 		workflow := s.Rotate[m.turns%len(s.Rotate)]
 		it := &event.Item{ID: fmt.Sprintf("%s-%s-%d", m.run.Run, workflow, m.turns+1), Source: s.Name, Title: workflow, CreatedAt: m.now}
 		inputs, late, err := m.composer.ChildInputs(&ir.Call{Workflow: workflow, With: s.With}, m.itemScope(it, a.Name))
@@ -461,6 +464,7 @@ func (m *Machine) improve(s *source) {
 			return
 		}
 		m.claim(s, a, it, handling{workflow: workflow, inputs: inputs, late: late})
+		m.work[len(m.work)-1].before = before
 		return
 	}
 }

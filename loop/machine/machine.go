@@ -45,6 +45,8 @@ type Machine struct {
 
 	lease, heartbeat, idle, idleMax time.Duration
 	limits                          limits
+	targets                         targets
+	shut                            shut
 
 	tickets, timerSeq uint64
 	asks              map[uint64]*ask
@@ -177,6 +179,7 @@ func (m *Machine) take(ev *event.Event) {
 	}
 	m.now = ev.At
 	m.events++
+	m.targets.pass(m.now, m.busyAgents())
 	if m.over {
 		return // the journal records late events, which change nothing
 	}
@@ -232,6 +235,9 @@ func (m *Machine) settings() (err error) {
 	m.heartbeat, m.idleMax = min(m.heartbeat, m.lease/3), max(m.idle, m.idleMax)
 	if err == nil {
 		err = m.limits.compute(m.composer, m.loop.Limits)
+	}
+	if err == nil {
+		err = m.targets.compute(m.composer, m.loop.Target)
 	}
 	for _, name := range m.loop.Agents {
 		a := &agent{places: 1}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/loop/machine"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/sim"
@@ -33,6 +34,8 @@ type office struct {
 	end   event.End
 	seq   uint64 // events of the loop's journal
 
+	machines map[string]*machine.Machine // by run, after keep
+
 	follows bool        // run becomes the run that goes on
 	ends    []event.End // of the runs
 	counts  []uint64    // of the events of the runs that have ended
@@ -46,7 +49,7 @@ func newOffice(t *testing.T, source string) *office {
 	}
 	x := &office{t: t, p: p.IR, store: sim.NewStore(1)}
 	programs := new(runner.Programs)
-	x.o = sim.Options{Factory: programs.Machine, World: x, Watch: x.watch, Events: programs.Events}
+	x.o = sim.Options{Factory: programs.Machine, Events: programs.Events, World: x, Watch: x.watch}
 	x.host = sim.New(x.store, x.o)
 	return x
 }

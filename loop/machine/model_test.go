@@ -43,6 +43,8 @@ type workplace struct {
 	r       *rand.Rand
 	start   event.Time
 	skew    time.Duration // of the clock so far
+	jumped  event.Time    // real time of the last jump
+	back    bool          // one of the jumps went back
 	loops   []*hall
 	live    map[string]string // by item: the run that has a live attempt
 	who     map[string]string // by run of an item: the item
@@ -80,6 +82,16 @@ type hall struct {
 	halt    event.Time      // real time since when nothing may begin; 0: it may
 	stopped map[string]bool // agents after a fatal failure
 	pauses  map[string]pause
+	quota   bool                  // it waits for the quota tracker
+	success float64               // the target of success_rate; 0: none
+	missed  map[string]bool       // by target: the loop has said so
+	told    map[string]event.Time // by target: when it said something last
+	ends    []ended               // of work on items
+}
+
+type ended struct {
+	at     event.Time
+	closed bool
 }
 
 // pause is in force from a moment of real time, and until one of the clock.
@@ -236,6 +248,14 @@ func (m *workplace) see(run string, events []event.Event, r *event.Reaction, _ b
 			h.stopped[agent] = true
 			m.kinds["fatal"]++
 		}
+		if strings.HasPrefix(tr.Node, "item[") && (tr.To == event.Succeeded || tr.To == event.FailedS) {
+			h.ends = append(h.ends, ended{last.At, tr.To == event.Succeeded})
+		}
+		for words, missed := range map[string]bool{" misses a target: ": true, " meets its target again: ": false} {
+			if _, what, found := strings.Cut(tr.Reason, words); found && tr.Note == event.Warned {
+				m.seeTarget(h, what, missed, last.At)
+			}
+		}
 	}
 }
 
@@ -247,6 +267,14 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 	}
 	m.who[c.Run] = item
 	m.upset++
+	if h.quota && (m.jumped == 0 || m.real().Sub(m.jumped) > 3*time.Hour) {
+		list, err := m.host.Limits(context.Background())
+		for _, l := range list {
+			if opened := l.Next.Add(-2 * time.Hour); err == nil && l.Name == "tracker" && l.Health == "open" && now.Sub(opened) > 10*time.Minute {
+				m.fail("loop %s began item %s, and the breaker of its quota is open since %s", h.name, item, opened)
+			}
+		}
+	}
 	agent, _ := c.Inputs["worker"].(string)
 	if agent == "" {
 		m.kinds["improvement"]++
@@ -286,6 +314,35 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 		m.fail("loop %s began item %s when a day had cost %v dollars", h.name, item, spent)
 	}
 	h.begun = append(h.begun, now)
+}
+
+// seeTarget looks at what a loop says about one of its targets.
+func (m *workplace) seeTarget(h *hall, words string, missed bool, now event.Time) {
+	name, _, _ := strings.Cut(words, " ")
+	m.kinds["target"]++
+	if before, said := h.missed[name], h.told[name] != 0; before == missed {
+		m.fail("loop %s says twice that missed is %v of the target %s", h.name, missed, name)
+	} else if said && !m.back && now.Sub(h.told[name]) < time.Hour {
+		m.fail("loop %s changes its mind about the target %s within an hour", h.name, name)
+	}
+	h.missed[name], h.told[name] = missed, now
+	if name != "success_rate" || m.back {
+		return
+	}
+	m.kinds["rate"]++
+	closed, all := 0, 0
+	for _, e := range h.ends {
+		if e.at >= now/event.Time(time.Hour)*event.Time(time.Hour)-event.Time(23*time.Hour) {
+			if all++; e.closed {
+				closed++
+			}
+		}
+	}
+	rate := float64(closed) / float64(all)
+	want := fmt.Sprintf("success_rate is %.1f%%, and at least %.1f%% is wanted", 100*rate, 100*h.success)
+	if words != want || all < 10 || missed != (rate < h.success) {
+		m.fail("loop %s says %q, and it is %d of %d: %q", h.name, words, closed, all, want)
+	}
 }
 
 // seeEnd looks at the end of an item's run.
@@ -390,7 +447,7 @@ workflow "tidy" {
 	fmt.Fprintf(&b, "pool \"team\" { members = [%s] }\n", strings.Join(names, ", "))
 	m := &workplace{seed: seed, r: r, live: map[string]string{}, who: map[string]string{}, seen: map[string]uint64{}, lists: map[string][]*far{}, done: map[string]int{}, kinds: map[string]int{}, tickets: map[string]bool{}, asks: map[string]bool{}, drawn: map[string]*event.Item{}}
 	for _, l := range []string{"one", "two"} {
-		h := &hall{name: l, lease: pick(r, 3*time.Minute, 10*time.Minute, time.Hour), idle: pick(r, 30*time.Second, 5*time.Minute, 20*time.Minute)}
+		h := &hall{name: l, missed: map[string]bool{}, told: map[string]event.Time{}, lease: pick(r, 3*time.Minute, 10*time.Minute, time.Hour), idle: pick(r, 30*time.Second, 5*time.Minute, 20*time.Minute)}
 		m.loops = append(m.loops, h)
 		agents := "pool.team"
 		if r.IntN(4) == 0 {
@@ -412,6 +469,22 @@ workflow "tidy" {
 		}
 		if limits != "" {
 			fmt.Fprintf(&b, "limits {\n%s}\n", limits)
+		}
+		if h.quota = r.IntN(4) == 0; h.quota {
+			b.WriteString("quota = quota.tracker\n")
+		}
+		targets := ""
+		for _, t := range []string{"throughput = 0.1", "mean_time = \"5m\"", "idle = 0.9", "retry_rate = 0.1", "escalation_rate = 0.1"} {
+			if r.IntN(4) == 0 {
+				targets += t + "\n"
+			}
+		}
+		if r.IntN(2) == 0 {
+			h.success = pick(r, 0.8, 0.9, 0.97)
+			targets += fmt.Sprintf("success_rate = %v\n", h.success)
+		}
+		if targets != "" {
+			fmt.Fprintf(&b, "target {\n%s}\n", targets)
 		}
 		sources := []string{"source \"dispatch\" {}", "source \"backlog\" {\n  from = \"exec\"\n  command = [\"list\"]\n}", "source \"roadmap\" { path = \"ROADMAP.md\" }", fmt.Sprintf("source \"improvement\" {\n  rotate = [workflow.tidy]\n  every = \"%s\"\n}", pick(r, 48*time.Hour, 200*time.Hour))}
 		for i, s := range sources {
@@ -521,6 +594,14 @@ func (m *workplace) plan() {
 			})
 		}
 	}
+	if r.IntN(3) == 0 { // so many at once that targets are judged
+		burst := make([]event.Item, 15+r.IntN(15))
+		for i := range burst {
+			burst[i] = event.Item{ID: fmt.Sprintf("b%d", i), Title: "t", Labels: []string{"twice"}}
+			m.drawn[burst[i].ID] = &burst[i]
+		}
+		at(some(), func() { m.dispatch(burst...) })
+	}
 	for _, s := range []struct{ name, id string }{{"backlog", "f"}, {"roadmap", "r"}} {
 		n := r.IntN(6)
 		for i := range n {
@@ -567,7 +648,7 @@ func (m *workplace) plan() {
 		at(some(), func() {
 			m.log("the clock jumps by %s", by)
 			m.upset++
-			m.skew += by
+			m.skew, m.jumped, m.back = m.skew+by, m.real(), m.back || by < 0
 			m.host.Jump(by)
 		})
 	}
@@ -671,7 +752,7 @@ func (m *workplace) eligible() (list []string) {
 			}
 		}
 		for _, h := range m.loops {
-			if h.ended || h.halt != 0 || m.real() < h.away || h.perHour > 0 || h.cost > 0 || h.spec.Sources[0].Kind != ir.SourceDispatch {
+			if h.ended || h.halt != 0 || m.real() < h.away || h.quota || h.perHour > 0 || h.cost > 0 || h.spec.Sources[0].Kind != ir.SourceDispatch {
 				continue
 			}
 			for _, name := range h.spec.Agents {

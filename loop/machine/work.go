@@ -34,22 +34,24 @@ type work struct {
 	mark   string
 	handling
 
-	stage  stage
-	token  uint64
-	child  *event.StartChild
-	result *event.ChildFinished
-	since  event.Time // of the claim
-	begun  event.Time // when the item was chosen
-	parked bool
-	lost   bool                 // another one may have the item: nothing is written any more
-	waits  bool                 // its run goes on when the claim is renewed
-	cancel string               // why its run was cancelled, in words
-	now    bool                 // the run was cancelled with Now
-	renews bool                 // a renewal is asked
-	tries  int                  // how often the source could not be told the end
-	again  bool                 // it is told again with the next heartbeat
-	close  event.ClaimOperation // what becomes of the claim
-	say    string               // why, in words
+	stage            stage
+	token            uint64
+	child            *event.StartChild
+	result           *event.ChildFinished
+	since            event.Time // of the claim
+	begun            event.Time // when the item was chosen
+	before           event.Time // of improvement: when the workflow before it began
+	parked           bool
+	retry, escalated bool                 // the work on the item has failed or was lost before; a person had to look at it
+	lost             bool                 // another one may have the item: nothing is written any more
+	waits            bool                 // its run goes on when the claim is renewed
+	cancel           string               // why its run was cancelled, in words
+	now              bool                 // the run was cancelled with Now
+	renews           bool                 // a renewal is asked
+	tries            int                  // how often the source could not be told the end
+	again            bool                 // it is told again with the next heartbeat
+	close            event.ClaimOperation // what becomes of the claim
+	say              string               // why, in words
 }
 
 // words say who has the item.
@@ -174,6 +176,13 @@ func (m *Machine) claimed(w *work, f *event.AttemptFinished) {
 	}
 	m.clock(c.At)
 	if !c.Won {
+		if m.shutBy(&c) {
+			if w.source.Kind == ir.SourceImprovement { // its turn comes again
+				m.turns, m.improved = m.turns-1, w.before
+			}
+			m.drop(w)
+			return
+		}
 		until := c.Until.Add(m.behind)
 		switch c.State {
 		case event.ClaimHeld:
@@ -190,7 +199,8 @@ func (m *Machine) claimed(w *work, f *event.AttemptFinished) {
 		m.drop(w)
 		return
 	}
-	w.token, w.since = c.Token, m.now
+	m.calm("shut")
+	w.token, w.since, w.retry = c.Token, m.now, c.Failures+c.Lost > 0
 	m.counts.Taken++
 	m.show(event.Transition{Node: w.path, From: event.Pending, To: event.Running, Attempt: 1, Name: w.item.ID, Reason: fmt.Sprintf("%s takes it: %s", w.agent.Name, w.item.Title)})
 	m.beatSoon()
@@ -214,6 +224,7 @@ func (m *Machine) startRun(w *work) {
 	}
 	m.limits.unbegin(w.begun) // it counts from now on
 	m.limits.begin(m.now)
+	m.targets.started(w, m.now)
 	w.stage = working
 	w.child = &event.StartChild{Run: RunOf(w.key, w.token), Node: w.path, Workflow: w.workflow, Inputs: w.inputs, Late: w.late,
 		Cause: m.causeOf(&w.item)}
@@ -303,6 +314,7 @@ func (m *Machine) ended(w *work, f *event.AttemptFinished) {
 	switch w.close {
 	case event.ClaimClose:
 		m.counts.Closed++
+		m.targets.ended(w, m.now)
 		m.limits.succeed()
 		m.bar(w, "it was done in run "+w.runID(), 0)
 		if at := slices.IndexFunc(w.source.items, func(i event.Item) bool { return i.ID == w.item.ID }); at >= 0 {
@@ -311,6 +323,8 @@ func (m *Machine) ended(w *work, f *event.AttemptFinished) {
 	case event.ClaimFail:
 		to = event.FailedS
 		m.counts.Failed++
+		w.escalated = w.escalated || c.State == event.ClaimDead
+		m.targets.ended(w, m.now)
 		m.limits.fail(m)
 		if c.State == event.ClaimDead {
 			m.counts.Dead++
@@ -488,7 +502,7 @@ func (m *Machine) renewed(w *work, f *event.AttemptFinished) {
 
 // park lets the agent of an item whose run waits for a person, an event or a distant moment take another item. The claim has no lease any more, and ends with the run.
 func (m *Machine) park(w *work) {
-	w.parked = true
+	w.parked, w.escalated = true, true
 	w.agent.busy--
 	m.askStore(&ask{kind: askPark, work: w}, w.path, &event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimPark, Item: w.key, Loop: m.loop.Name,
 		Agent: w.agent.Name, Token: w.token, Run: w.runID()}})
@@ -551,6 +565,7 @@ func (m *Machine) needs(workflow string, a *agent) []string {
 		}
 	}
 	walk(workflow)
+	quotas(m.loop.Quotas)
 	if asks {
 		add(event.NeedAgent, a.Name)
 		quotas(a.Quotas)

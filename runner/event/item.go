@@ -341,6 +341,7 @@ type Claim struct {
 	Lost     int        `json:"lost"`             // leases that ran out
 	Title    string     `json:"title,omitempty"`  // of the item
 	Since    Time       `json:"since,omitempty"`  // when the newest claim was made
+	Shut     string     `json:"shut,omitempty"`   // the agent or quota that keeps the item from being given, as in Needs; only in the answer to take
 	Waits    bool       `json:"waits,omitempty"`  // the run waits for a person, an event or a distant moment; only in the answer to renew
 	Parked   Time       `json:"parked,omitempty"` // since when it is parked; 0: it is not
 	At       Time       `json:"at,omitempty"`     // what the clock of the store shows at the answer
@@ -429,12 +430,13 @@ const (
 	LoopBegin  LoopOperation = "begin"  // whoever goes on with the run of the loop says anew when it ends
 	// LoopSession asks which of the runs of the loop is the newest. The answer is a number; [LoopRun] gives the id of the run.
 	LoopSession LoopOperation = "session"
-	LoopEnd     LoopOperation = "end"  // the run with the number Ended takes nothing more, and ends when what it does is done
-	LoopList    LoopOperation = "list" // all loops of the store; the answer is a [LoopsAnswer]
+	LoopEnd     LoopOperation = "end"    // the run with the number Ended takes nothing more, and ends when what it does is done
+	LoopTarget  LoopOperation = "target" // a target of the loop is missed or met again: an event, where somebody asks for it; the answer is null
+	LoopList    LoopOperation = "list"   // all loops of the store; the answer is a [LoopsAnswer]
 )
 
 // LoopOperations lists all operations.
-var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop, LoopBegin, LoopSession, LoopEnd, LoopList}
+var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop, LoopBegin, LoopSession, LoopEnd, LoopTarget, LoopList}
 
 // LoopRequest reads or changes how a loop is to behave. The answer is a [LoopControl].
 type LoopRequest struct {
@@ -445,8 +447,9 @@ type LoopRequest struct {
 	By        string        `json:"by,omitempty"`    // who asks
 	Once      bool          `json:"once,omitempty"`  // of begin, as in [LoopStart]
 	UntilIdle bool          `json:"until_idle,omitempty"`
-	Ended     uint64        `json:"ended,omitempty"` // of session: the number of a run that has ended, so that the next one is the newest
-	Why       string        `json:"why,omitempty"`   // of end, in words
+	Ended     uint64        `json:"ended,omitempty"`  // of session: the number of a run that has ended, so that the next one is the newest
+	Why       string        `json:"why,omitempty"`    // of end, in words
+	Target    value.Value   `json:"target,omitempty"` // of target: the data of the event
 }
 
 // LoopRun is the id of a run of a loop. The runs of a loop in a store are numbered from 1, and one begins when the one before has ended.

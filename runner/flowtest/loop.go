@@ -182,7 +182,7 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 		}
 		return out
 	}
-	o := map[string]any{"status": "idle", "reason": l.reason, "working": ids("claimed", "working"), "parked": ids("parked"), "done": doneItems(rows), "warnings": []any{}, "events": 0.0,
+	o := map[string]any{"status": "idle", "reason": l.reason, "working": ids("claimed", "working"), "parked": ids("parked"), "done": doneItems(rows), "warnings": []any{}, "missed": []any{}, "events": 0.0,
 		"asked": map[string]any{}, "texts": map[string]any{}, "items": []any{}, "taken": float64(len(rows)), "dead": 0.0}
 	for name, n := range s.askedSources { // any order: it fills a map
 		o["asked"].(map[string]any)[name] = float64(n)
@@ -192,6 +192,11 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 	}
 	for _, status := range []string{"closed", "failed", "released"} {
 		o[status] = float64(len(ids(status)))
+	}
+	for _, f := range l.machine.Figures(of.view.Last) {
+		if f.Missed {
+			o["missed"] = append(o["missed"].([]any), f.Name)
+		}
 	}
 	for run := of; run != nil; run = run.loop.before {
 		o["events"] = o["events"].(float64) + float64(run.events)

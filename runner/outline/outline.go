@@ -37,6 +37,8 @@ type Outline struct {
 	Budgets []Budget   `json:"budgets,omitempty"`
 	// Rules are the rules of adapt, those of the workflow first and then those of its groups, in file order.
 	Rules []Rule `json:"adapt,omitempty"`
+	// Loops are the loops that start the workflow for items and have a quota or a target.
+	Loops []Loop `json:"loops,omitempty"`
 }
 
 // Rule is a rule of adapt. Its expressions are as the file has them; "" is one that it does not have.
@@ -102,6 +104,7 @@ func Of(g *plan.Graph, values Values) *Outline {
 	for n := range g.Nodes {
 		out.Rules = rules(out.Rules, o.path(n), g.Nodes[n].Adapt)
 	}
+	out.Loops = o.loops()
 	return out
 }
 

@@ -69,6 +69,29 @@ func (o *outliner) limits(pace *ir.RateLimit, breaker *ir.Breaker) (out []string
 	return out
 }
 
+// quota are the bounds of a quota in words, without its capacity.
+func (o *outliner) quota(q *ir.Quota) (out []string) {
+	if s := q.Spending; s != nil {
+		for _, words := range o.amounts(s.Attempts, s.Tokens, s.CostUSD) {
+			out = append(out, fmt.Sprintf("at most %s in %s", words, o.text(&s.Per)))
+		}
+	}
+	return append(out, o.limits(q.RateLimit, q.Breaker)...)
+}
+
+// amounts are amounts of what attempts use, in words. nil: no bound.
+func (o *outliner) amounts(attempts, tokens, dollars *ir.Expr) (out []string) {
+	for _, p := range []struct {
+		most *ir.Expr
+		unit string
+	}{{attempts, "attempts"}, {tokens, "tokens"}, {dollars, "dollars"}} {
+		if p.most != nil {
+			out = append(out, o.text(p.most)+" "+p.unit)
+		}
+	}
+	return out
+}
+
 // shared lists what the run shares with others, and the budgets in it.
 func (o *outliner) shared(out *Outline) {
 	agents, quotas, pools := map[string]*Resource{}, map[string]*Resource{}, map[string]*Resource{}
@@ -94,7 +117,7 @@ func (o *outliner) shared(out *Outline) {
 			if u.Units != nil {
 				use.Units = o.text(u.Units)
 			}
-			enter(quotas, "quota", u.Quota, append(bounds, o.limits(q.RateLimit, q.Breaker)...), use)
+			enter(quotas, "quota", u.Quota, append(bounds, o.quota(q)...), use)
 		}
 	}
 	o.budget(out, "", o.g.Workflow.Budget)
@@ -155,14 +178,5 @@ func (o *outliner) budget(out *Outline, node string, b *ir.Budget) {
 	if b == nil {
 		return
 	}
-	x := Budget{Node: node}
-	for _, p := range []struct {
-		most *ir.Expr
-		unit string
-	}{{b.Attempts, "attempts"}, {b.Tokens, "tokens"}, {b.CostUSD, "dollars"}} {
-		if p.most != nil {
-			x.Bounds = append(x.Bounds, o.text(p.most)+" "+p.unit)
-		}
-	}
-	out.Budgets = append(out.Budgets, x)
+	out.Budgets = append(out.Budgets, Budget{node, o.amounts(b.Attempts, b.Tokens, b.CostUSD)})
 }

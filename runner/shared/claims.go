@@ -81,7 +81,7 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 	before, doubted, buries := c.State, c.Doubted, ""
 	c.Won, c.At = true, now
 	if r.Operation == event.ClaimTake {
-		why, until, err := shut(rows, r.Needs, now)
+		why, need, until, err := shut(rows, r.Needs, now)
 		if err != nil {
 			return a, err
 		}
@@ -89,7 +89,7 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 			answer := c.Claim
 			answer.Won, answer.Why, answer.State = false, why, claimStateAt(&c.Claim, now)
 			if answer.State == event.ClaimOpen {
-				answer.Until = until
+				answer.Until, answer.Shut = until, need
 			}
 			a.Output = answer.Object()
 			return a, nil
@@ -420,34 +420,34 @@ func waitsForPeople(rows Rows, run string) (waits bool, err error) {
 	return waits, err
 }
 
-// shut says why work that asks for some agents and quotas cannot begin now, and until when: a breaker is open, or all that may be spent is
+// shut says why work that asks for some agents and quotas cannot begin now, because of which of them, and until when: a breaker is open, or all that may be spent is
 // spent. "": nothing is in the way.
-func shut(rows Rows, needs []string, now event.Time) (why string, until event.Time, err error) {
+func shut(rows Rows, needs []string, now event.Time) (why, need string, until event.Time, err error) {
 	for _, key := range needs {
 		var n event.Need
 		if err := loadRow(rows, declaredSpace, key, &n); err != nil {
-			return "", 0, err
+			return "", "", 0, err
 		}
 		if n.Breaker != nil {
 			b := Breaker{Name: key, Failures: n.Breaker.Failures, Reset: n.Breaker.Reset}
 			health, _, next, err := b.State(rows, now)
 			if err != nil {
-				return "", 0, err
+				return "", "", 0, err
 			}
 			if health == Open && next > until {
-				why, until = fmt.Sprintf("the breaker of %s is open", key), next
+				why, need, until = fmt.Sprintf("the breaker of %s is open", key), key, next
 			}
 		}
 		if n.Spending != nil {
 			s := Spending{Name: key, Most: n.Spending.Most, Per: n.Spending.Per}
 			_, next, err := s.State(rows, now)
 			if err != nil {
-				return "", 0, err
+				return "", "", 0, err
 			}
 			if next > max(now, until) {
-				why, until = fmt.Sprintf("what %s may spend is spent", key), next
+				why, need, until = fmt.Sprintf("what %s may spend is spent", key), key, next
 			}
 		}
 	}
-	return why, until, nil
+	return why, need, until, nil
 }

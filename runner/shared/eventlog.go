@@ -239,6 +239,9 @@ func applyEmit(rows Rows, r *event.EmitRequest, by Waiter, now event.Time) (Answ
 // BreakerEvent is the event of a circuit breaker that opens or closes: an object of name, kind (agent or quota), state and error.
 const BreakerEvent = OwnEvents + "breaker"
 
+// TargetEvent is the event of a target of a loop that is missed or met again: an object of loop, target, state, wanted and is.
+const TargetEvent = OwnEvents + "target"
+
 // EmitOwn publishes an event of flowrun's own if a run waits for its name, or a program starts runs on it. It returns the messages to the
 // runs that wait.
 func EmitOwn(rows Rows, name string, data value.Value, now event.Time) (posts []Post, err error) {

@@ -80,6 +80,9 @@ func applyLoop(rows Rows, r *event.LoopRequest, by Waiter, now event.Time) (a An
 		}
 		a.Output = float64(s.Number)
 		return a, err
+	case event.LoopTarget:
+		a.Posts, err = EmitOwn(rows, TargetEvent, r.Target, now)
+		return a, err
 	case event.LoopList: // above
 	case event.LoopEnd:
 		a.Posts = []Post{endPost(r.Loop, r.Ended, cut(r.Why, MaxKey))}

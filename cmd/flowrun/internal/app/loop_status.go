@@ -20,7 +20,7 @@ func (a *app) newLoopStatusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "status [NAME]", Short: "Show how a loop stands, or all loops", Args: between(0, 1, "[NAME]"),
 		Long: `status shows whether a loop runs, what people want of it, which of its agents have which items, and how many items wait in the dispatch
-queue. Without a name it shows all loops of the store: those that are registered, and those that have run.`,
+queue. Of a loop with a block target it shows the figures of the last 24 hours, and which targets are missed. Without a name it shows all loops of the store: those that are registered, and those that have run.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if len(words) > 0 {
 				o.Name = words[0]
@@ -91,6 +91,9 @@ func (a *app) printLoopStatus(s *serve.LoopStatus) error {
 		for _, line := range controlWords(&c) {
 			a.out.Printf("%s\n", ui.Clean(line))
 		}
+	}
+	for i := range s.Targets {
+		a.out.Printf("%s\n", ui.Clean(s.Targets[i].Words))
 	}
 	for _, item := range s.Items {
 		c, err := event.ClaimOf(item)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/stats"
@@ -24,7 +25,9 @@ by an agent, with all of its attempts; it counts when it succeeds or fails.
   mean time        average of the time from the start of a task to its end
   idle             time in which an agent had no attempt / time, over all agents that had one in the span
   retry rate       attempts beyond the first of each task / attempts
-  escalation rate  tasks that came to a level of their escalation / tasks`,
+  escalation rate  tasks that came to a level of their escalation / tasks
+
+Behind them stand the targets of loops, whose tasks are items, and whose figures are those of the last 24 hours.`,
 		Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.runStats(&r) },
 	}
@@ -55,8 +58,12 @@ func (a *app) runStats(r *args.Stats) error {
 	if err != nil {
 		return err
 	}
+	loops, err := a.loopsForStats()
+	if err != nil {
+		return err
+	}
 	total, groups := stats.Compute(runs, since, until, stats.Group(r.By))
-	ui.Stats(a.out, ui.StatsOf{Since: since, Until: until, By: r.By, Total: total, Groups: groups}, r.JSON)
+	ui.Stats(a.out, ui.StatsOf{Since: since, Until: until, By: r.By, Total: total, Groups: groups, Loops: loops}, r.JSON)
 	return nil
 }
 
@@ -66,5 +73,25 @@ func (a *app) foldForStats(since event.Time) ([]*stats.Run, error) {
 		return s.Stats(ctx, since, func(run string, err error) {
 			a.err.Printf("Run %s is left out: %s\n", ui.Clean(run), ui.Clean(err.Error()))
 		})
+	})
+}
+
+// loopsForStats reads the figures of the loops that have a target.
+func (a *app) loopsForStats() ([]ui.LoopFigures, error) {
+	return readStore(a, func(ctx context.Context, s *store) (out []ui.LoopFigures, err error) {
+		list, err := serve.ReadLoops(ctx, s)
+		for i := range list {
+			if len(list[i].Targets) == 0 {
+				continue
+			}
+			l := ui.LoopFigures{Loop: list[i].Loop, Targets: list[i].Targets}
+			for _, t := range list[i].Targets {
+				if t.Wanted != nil {
+					l.Words = append(l.Words, t.Words)
+				}
+			}
+			out = append(out, l)
+		}
+		return out, err
 	})
 }

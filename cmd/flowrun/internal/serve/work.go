@@ -137,6 +137,17 @@ type LoopStatus struct {
 	Control value.Value   `json:"control"`
 	Items   []value.Value `json:"items"`
 	Queue   int           `json:"queue"`
+	Targets []LoopTarget  `json:"targets,omitempty"` // the figures of the last 24 hours of a loop that has a target
+}
+
+// LoopTarget is a figure of a loop, and its target. A member that does not apply is null.
+type LoopTarget struct {
+	Name   string   `json:"name"`
+	Is     *float64 `json:"is"` // mean_time in seconds, throughput in items an hour, the others from 0 to 1
+	Wanted *float64 `json:"wanted"`
+	Least  bool     `json:"least"`  // wanted is the least that is enough; else the most
+	Missed bool     `json:"missed"` // the loop has said so
+	Words  string   `json:"words"`  // all of that as people read it
 }
 
 // LoopItems are items that a loop has.
@@ -517,6 +528,13 @@ func readLoop(ctx context.Context, s *standalone.Store, known *runner.Loop) (l L
 			l.Status = "running"
 		case info.Interrupted():
 			l.Status = "interrupted"
+		}
+		figures, err := s.LoopFigures(ctx, known, event.At(time.Now()))
+		if err != nil {
+			return l, err
+		}
+		for _, f := range figures {
+			l.Targets = append(l.Targets, LoopTarget{f.Name, f.Is, f.Wanted, f.Least, f.Missed, f.Words()})
 		}
 	}
 	return l, nil

@@ -87,6 +87,15 @@ func Plan(t *Term, p *Planned) {
 		}
 		t.Printf("Started by %s\n", Clean(s))
 	}
+	for i := range p.Loops {
+		l := &p.Loops[i]
+		for _, q := range l.Quotas {
+			t.Printf("Loop %s waits for quota %s (%s)\n", Clean(l.Name), Clean(q.Name), Clean(strings.Join(q.Bounds, ", ")))
+		}
+		if len(l.Targets) > 0 {
+			t.Printf("Loop %s has the target %s\n", Clean(l.Name), Clean(strings.Join(l.Targets, ", ")))
+		}
+	}
 }
 
 // shared writes what bounds the run: its budgets, and what it shares with other runs.

@@ -14,6 +14,14 @@ type StatsOf struct {
 	By           string // "": Groups is empty
 	Total        stats.Figures
 	Groups       []stats.Named
+	Loops        []LoopFigures
+}
+
+// LoopFigures are the figures of the last 24 hours of a loop that has a target.
+type LoopFigures struct {
+	Loop    string   `json:"loop"`
+	Targets any      `json:"targets"` // as loop status has them
+	Words   []string `json:"-"`       // of those that have a target, as people read them
 }
 
 // statsJSON is StatsOf with --json.
@@ -23,12 +31,13 @@ type statsJSON struct {
 	Total  stats.Figures `json:"total"`
 	By     *string       `json:"by"`
 	Groups []stats.Named `json:"groups"`
+	Loops  []LoopFigures `json:"loops,omitempty"`
 }
 
 // Stats writes figures, as a table or as JSON.
 func Stats(t *Term, s StatsOf, asJSON bool) {
 	if asJSON {
-		j := statsJSON{Since: s.Since.Go().Format(time.RFC3339), Until: s.Until.Go().Format(time.RFC3339), Total: s.Total, Groups: []stats.Named{}}
+		j := statsJSON{Since: s.Since.Go().Format(time.RFC3339), Until: s.Until.Go().Format(time.RFC3339), Total: s.Total, Groups: []stats.Named{}, Loops: s.Loops}
 		if s.By != "" {
 			j.By, j.Groups = &s.By, append(j.Groups, s.Groups...)
 		}
@@ -48,6 +57,11 @@ func Stats(t *Term, s StatsOf, asJSON bool) {
 	line("escalation rate", percent(f.EscalationRate))
 	line("used", fmt.Sprintf("%.0f tokens, %.2f dollars", f.Tokens, f.CostUSD))
 	line("now", fmt.Sprintf("%d of %s at work, %s waiting", f.Busy, Count(f.Agents, "agent"), Count(f.Queue, "step")))
+	for _, l := range s.Loops {
+		for _, words := range l.Words {
+			t.Printf("%s: %s\n", Clean(l.Loop), Clean(words))
+		}
+	}
 	if s.By == "" {
 		return
 	}
