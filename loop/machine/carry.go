@@ -60,7 +60,8 @@ type leftWork struct {
 	Run    string                 `json:"run"`
 	Does   string                 `json:"workflow"`
 	Inputs map[string]value.Value `json:"inputs,omitempty"`
-	Since  event.Time             `json:"since,string"` // of the claim
+	Since  event.Time             `json:"since,string"`    // of the claim
+	Asked  bool                   `json:"asked,omitempty"` // a person had to look at it
 }
 
 // isOld reports whether the run has reached a bound.
@@ -109,7 +110,7 @@ func (m *Machine) leave(goesOn bool) value.Value {
 		if w.isLeft() {
 			item := w.item
 			item.Body = "" // the run has it
-			c.Parked = append(c.Parked, leftWork{w.source.Name, item.Object(), w.mark, w.agent.Name, w.token, w.child.Run, w.child.Workflow, w.child.Inputs, w.since})
+			c.Parked = append(c.Parked, leftWork{w.source.Name, item.Object(), w.mark, w.agent.Name, w.token, w.child.Run, w.child.Workflow, w.child.Inputs, w.since, w.escalated})
 		}
 	}
 	for _, at := range m.limits.begun {
@@ -217,7 +218,7 @@ func (m *Machine) adopt() {
 // adoptWork goes on with a parked item. back is how far the clock was set back meanwhile.
 func (m *Machine) adoptWork(l *leftWork, back time.Duration) {
 	item, err := event.ItemOf(l.Item)
-	w := &work{item: item, mark: l.Mark, token: l.Token, stage: working, since: l.Since.Add(-back), escalated: true}
+	w := &work{item: item, mark: l.Mark, token: l.Token, stage: working, since: l.Since.Add(-back), escalated: l.Asked}
 	for _, s := range m.sources {
 		if s.Name == l.Source {
 			w.source = s

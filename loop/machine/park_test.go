@@ -285,6 +285,7 @@ func TestItemThatWaitsIsParked(t *testing.T) {
 	for label, want := range map[string]string{"hear": "b after", "long": "b", "short": "b"} { // any order: each for itself
 		x := newOffice(t, waiting)
 		x.dispatch(event.Item{ID: "a", Title: "a", Priority: 9, Labels: []string{label}}, event.Item{ID: "b", Title: "b"})
+		x.keep()
 		x.start(event.LoopStart{})
 		at := x.store.Now()
 		x.work = func(a event.Attempt) (event.AttemptFinished, time.Duration) {
@@ -313,6 +314,9 @@ func TestItemThatWaitsIsParked(t *testing.T) {
 		}})
 		x.drive()
 		if got := strings.ReplaceAll(strings.Join(x.calls, " "), "sam ", ""); got != want {
+			t.Errorf("%s: %s", label, got)
+		}
+		if got := x.figures()["escalation_rate"]; got != "escalation rate 0.0%" { // nobody was asked
 			t.Errorf("%s: %s", label, got)
 		}
 	}

@@ -320,7 +320,7 @@ func TestTimeOfParkedItem(t *testing.T) {
 	x.start(event.LoopStart{Number: 1})
 	x.stopAt(begin.Add(41 * time.Hour))
 	x.drive()
-	if got := x.figures()["mean_time"]; !strings.HasPrefix(got, "mean time 40h") {
+	if got := x.figures(); !strings.HasPrefix(got["mean_time"], "mean time 40h") || got["escalation_rate"] != "escalation rate 100.0%" {
 		t.Errorf("%q", got)
 	}
 	if ended, _ := x.sessions(); len(ended) < 2 {

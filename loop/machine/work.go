@@ -496,13 +496,14 @@ func (m *Machine) renewed(w *work, f *event.AttemptFinished) {
 	if w.lost {
 		m.cancelRun(w, "the claim of the item was lost: "+c.Why, false)
 	} else if c.Waits {
+		w.escalated = w.escalated || c.Asks
 		m.park(w)
 	}
 }
 
 // park lets the agent of an item whose run waits for a person, an event or a distant moment take another item. The claim has no lease any more, and ends with the run.
 func (m *Machine) park(w *work) {
-	w.parked, w.escalated = true, true
+	w.parked = true
 	w.agent.busy--
 	m.askStore(&ask{kind: askPark, work: w}, w.path, &event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimPark, Item: w.key, Loop: m.loop.Name,
 		Agent: w.agent.Name, Token: w.token, Run: w.runID()}})

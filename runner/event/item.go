@@ -343,6 +343,7 @@ type Claim struct {
 	Since    Time       `json:"since,omitempty"`  // when the newest claim was made
 	Shut     string     `json:"shut,omitempty"`   // the agent or quota that keeps the item from being given, as in Needs; only in the answer to take
 	Waits    bool       `json:"waits,omitempty"`  // the run waits for a person, an event or a distant moment; only in the answer to renew
+	Asks     bool       `json:"asks,omitempty"`   // the run waits for a person; only in the answer to renew
 	Parked   Time       `json:"parked,omitempty"` // since when it is parked; 0: it is not
 	At       Time       `json:"at,omitempty"`     // what the clock of the store shows at the answer
 }

@@ -118,7 +118,8 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 		}
 	}
 	if r.Operation == event.ClaimRenew {
-		if c.Waits, err = waitsForPeople(rows, c.Run); err == nil && !c.Waits {
+		c.Asks, err = waitsForPeople(rows, c.Run)
+		if c.Waits = c.Asks; err == nil && !c.Waits {
 			c.Waits, err = rests(rows, c.Run, r, now)
 		}
 		if err != nil {
@@ -126,7 +127,7 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 		}
 	}
 	a.Output = c.Object()
-	c.Won, c.Why, c.Waits, c.At = false, "", false, 0
+	c.Won, c.Why, c.Waits, c.Asks, c.At = false, "", false, false, 0
 	if err := c.save(rows, now); err != nil {
 		return a, err
 	}

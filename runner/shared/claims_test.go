@@ -493,7 +493,7 @@ func TestRenewalSaysThatTheRunRests(t *testing.T) {
 		if err := NoteRest(rows, "r", RestOf(&c.first, due, c.idle)); err != nil {
 			t.Fatal(err)
 		}
-		if have := claim(t, rows, renew, now); have.Waits != c.want || !have.Won {
+		if have := claim(t, rows, renew, now); have.Waits != c.want || have.Asks || !have.Won {
 			t.Errorf("%d: %+v", i, have)
 		}
 		if err := Stir(rows, "r"); err != nil {
