@@ -7,7 +7,7 @@ test "the report has the figures" {
   expect = [
     "run.outputs.report == '431 files in 60 packages, 91.5% covered, 28.6 MiB'",
     "step.report.output.seconds == 480",
-    "calls.vet[0].command == ['go', 'vet', './...']",
+    "calls.vet[0].command == ['go', 'vet', './dsl/...']",
   ]
 }
 
