@@ -180,6 +180,12 @@ func (c *checker) takesTurns(w *Workflow) bool {
 	return turns
 }
 
+// startsTurns reports whether a node calls a workflow whose runs take turns, or is healed by one.
+func (c *checker) startsTurns(n *Node) bool {
+	called := c.called(n)
+	return called != nil && c.takesTurns(called) || slices.ContainsFunc(c.healers(n.escalation), c.takesTurns)
+}
+
 // waitsForPlaces reports a node with max_concurrency in which a call keeps its place while its run waits for a quota, and
 // something else holds such a quota while it waits for a place.
 func (c *checker) waitsForPlaces(g *Node, around []string) {
@@ -252,7 +258,8 @@ func (c *checker) opposed(nodes []*Node, g *Node, around []string) (call, holder
 }
 
 // waitsOutside reports a group that holds a quota while something inside waits for a node outside, and that node takes the quota
-// or one that is declared earlier. What the group itself waits for has ended before the group holds anything.
+// or one that is declared earlier, or starts a run that takes turns: the run that has the turn could wait for the quota. What the
+// group itself waits for has ended before the group holds anything.
 func (c *checker) waitsOutside(w *Workflow, g *Node) {
 	if len(g.Children) == 0 {
 		return
@@ -275,19 +282,22 @@ func (c *checker) waitsOutside(w *Workflow, g *Node) {
 		}
 		for _, to := range n.awaited(w) {
 			var taker *Node
-			quota := ""
+			takes := ""
 			to.reach(w, g, ended, func(x *Node) {
 				for _, name := range c.ownTakings(w, x) {
 					if taker == nil && c.number[name] <= c.number[last] {
-						taker, quota = x, name
+						taker, takes = x, fmt.Sprintf("takes quota %q", name)
 					}
+				}
+				if taker == nil && c.startsTurns(x) {
+					taker, takes = x, "starts a run that takes turns"
 				}
 			})
 			if taker != nil {
 				c.report(diag.Diagnostic{Code: "F0142", Subject: g.place(last), Context: g.Words(), Summary: fmt.Sprintf("%s and %s could wait for each other", upper(g.Words()), taker.Words()),
-					Detail: fmt.Sprintf("%s holds quota %q while %s waits for %s, and %s takes quota %q. Let %s wait before it holds anything: put %q into its depends_on.",
-						upper(g.Words()), last, n.Words(), to.Words(), taker.Words(), quota, g.Words(), to.Name),
-					Notes: []diag.Note{{Text: "this waits", Range: nameRange(n.Block)}, {Text: fmt.Sprintf("this takes quota %q", quota), Range: nameRange(taker.Block)}}})
+					Detail: fmt.Sprintf("%s holds quota %q while %s waits for %s, and %s %s. Let %s wait before it holds anything: put %q into its depends_on.",
+						upper(g.Words()), last, n.Words(), to.Words(), taker.Words(), takes, g.Words(), to.Name),
+					Notes: []diag.Note{{Text: "this waits", Range: nameRange(n.Block)}, {Text: "this " + takes, Range: nameRange(taker.Block)}}})
 				return
 			}
 		}

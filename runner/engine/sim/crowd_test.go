@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/sim"
@@ -30,6 +35,8 @@ type crowd struct {
 	// all tells that DriveAll drives the runs. Then none is parked, and the drivers of runs die alone, too: kills times.
 	all   bool
 	kills int
+	// apart says that called runs take no turns, because flowrun would refuse the program if they did.
+	apart bool
 	// circles counts the runs that were refused or cancelled because their turns would never have come. That depends on time.
 	circles int
 }
@@ -49,14 +56,29 @@ func (c *simulation) gather() {
 	c.crowd.r = r
 	c.crowd.busy = []engine.WhenBusy{"", engine.Queue, engine.Queue, engine.Queue, engine.Skip, engine.CancelPrevious}[r.IntN(6)]
 	c.crowd.all = c.seed%7 == 3
+	c.crowd.apart = c.turnsWait()
 	for i := range r.IntN(3) {
 		c.crowd.runs = append(c.crowd.runs, fmt.Sprintf("simulated10%d", i))
 	}
 }
 
+var calledWorkflow = regexp.MustCompile(`(?m)^workflow "k\d+" \{$`)
+
+// turnsWait reports whether a called run that takes turns could wait forever beside what holds a quota (F0142).
+func (c *simulation) turnsWait() bool {
+	text := calledWorkflow.ReplaceAllString(c.source, "$0\n  concurrency { group = \"g\" }")
+	_, diags := dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(text)}}, "w.flow.hcl", dsl.Options{})
+	return slices.ContainsFunc(diags, func(d diag.Diagnostic) bool {
+		return d.Code == "F0142" && strings.Contains(d.Summary, "could wait for each other")
+	})
+}
+
 // group is the group of a run: most runs at the top are of one, and called runs of that, of another, or of none.
 func (c *simulation) group(_ []byte, first event.RunStarted) (engine.Group, error) {
 	if c.crowd.r == nil || first.RetryOf != "" || len(first.Held) > 0 { // whatever holds a quota calls nothing that takes turns
+		return engine.Group{}, nil
+	}
+	if first.Parent != "" && c.crowd.apart {
 		return engine.Group{}, nil
 	}
 	h := fnv.New64a()
