@@ -54,14 +54,6 @@ func TestModel(t *testing.T) {
 	t.Logf("%d programs with %d nodes", asked, nodes)
 }
 
-// TestModelWithEvents is TestModel for programs with events and sync points.
-func TestModelWithEvents(t *testing.T) {
-	n := *seeds
-	*withEvents, *seeds = true, min(n, 60)
-	defer func() { *withEvents, *seeds = false, n }()
-	TestModel(t)
-}
-
 // ends runs the program without faults and gives the last status of every path of every run, "" being the run's own.
 func (c *simulation) ends(t *testing.T) map[string]string {
 	t.Helper()

@@ -92,12 +92,12 @@ func forPeople(n *ir.Node) bool { return strings.HasPrefix(n.Name, "p") }
 // asks lets people answer what a run asks: by the seed, the node and the attempt alone, at a time that is chance. Two people say the
 // same, and in a timed program a third says something else. No more than one of the decisions settles it.
 func (c *simulation) asks(run string, s *seen, q *event.Ask) {
-	id := fmt.Sprintf("%s %d", run, q.Number)
+	c.askedAt[run+" "+q.Node]++
+	id := fmt.Sprintf("%s %d %s", run, q.Number, q.Node) // a crash before the commit takes the number back
 	if c.asked[id] {
 		return // it is told again after a crash
 	}
 	c.asked[id] = true
-	c.askedAt[run+" "+q.Node]++
 	d := c.decision(s.name, q.Node, c.askedAt[run+" "+q.Node], q.Kind, slices.Contains(q.Words, event.WordRevise))
 	d.Ask, d.Shown = q.Number, q.Shown
 	r := rand.New(rand.NewPCG(c.seed, q.Number))

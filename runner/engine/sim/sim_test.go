@@ -221,7 +221,7 @@ func newCase(t *testing.T, seed uint64) *simulation {
 		if hasPeople(seed) {
 			people = rand.New(rand.NewPCG(seed, 3))
 		}
-		c.source = randomProgram(r, rand.New(rand.NewPCG(seed, 2)), people, 1+r.IntN(16), !c.untimed)
+		c.source = randomProgram(r, rand.New(rand.NewPCG(seed, 2)), people, 1+r.IntN(16), !c.untimed, hasEvents(seed))
 		return dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(c.source)}}, "w.flow.hcl", dsl.Options{})
 	}
 	p, diags := draw()
@@ -239,7 +239,7 @@ func newCase(t *testing.T, seed uint64) *simulation {
 
 // TestMendedSeeds runs seeds beyond the first ones that found faults.
 func TestMendedSeeds(t *testing.T) {
-	for _, seed := range []uint64{204, 870, 1014, 1125, 1427, 1454, 1494, 1716, 1926} {
+	for _, seed := range []uint64{204, 870, 1014, 1125, 1427, 1454, 1494, 1629, 1716, 1926} {
 		simulate(t, seed, false)
 	}
 }
