@@ -93,6 +93,7 @@ type journey struct {
 	undone  []string          // paths, in the order in which compensations were started
 	tickets map[uint64]bool   // of those, for a start may be asked for again
 	begun   map[uint64]bool   // the tickets of all attempts whose start was seen
+	lost    map[string]bool   // by path: nobody knows what its last attempt did, and the attempt is repeated
 	told    map[string]event.Note
 	status  map[string]event.Status
 	// tolerated are the nodes whose failure does not count.
@@ -102,7 +103,7 @@ type journey struct {
 }
 
 func newJourney() *journey {
-	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
+	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
 }
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
@@ -113,10 +114,13 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		if ev.External != nil && ev.External.Kind == event.ExternalCancel {
 			j.cancels++
 		}
+		if f := ev.AttemptFinished; f != nil && f.Gate == "" && !f.Compensate && f.Outcome == event.Lost {
+			j.lost[f.Node] = true
+		}
 	}
 	for _, t := range r.Transitions {
 		broken := t.To == event.FailedS && t.Result != nil && t.Result.Error != nil && t.Result.Error.Reason == event.ReasonBreaker
-		if (t.WaitsFor != nil || broken) && t.Attempt == 0 { // refused: nothing has begun
+		if (t.WaitsFor != nil || broken) && t.Attempt == 0 && !j.lost[t.Node] { // refused: nothing has begun
 			delete(j.first, t.Node)
 		}
 	}
@@ -174,6 +178,17 @@ func TestGivenBackGrantIsNoStart(t *testing.T) {
 	})
 	if j.first["a"] > j.first["b"] {
 		t.Errorf("a starts before b, and is taken for number %d after %d", j.first["a"], j.first["b"])
+	}
+}
+
+// TestLostAttemptBegan: a node that waits to repeat an attempt that was lost has begun.
+func TestLostAttemptBegan(t *testing.T) {
+	j := newJourney()
+	j.watch([]event.Event{{}}, &event.Reaction{Commands: []event.Command{{Start: &event.Attempt{Ticket: 1, Node: "a", Name: "a", Attempt: 1}}}})
+	j.watch([]event.Event{{AttemptFinished: &event.AttemptFinished{Ticket: 1, Node: "a", Attempt: 1, Outcome: event.Lost}}},
+		&event.Reaction{Transitions: []event.Transition{{Node: "a", To: event.Waiting, WaitsFor: &event.WaitsFor{Kind: event.WaitDecision}}}})
+	if j.first["a"] == 0 {
+		t.Error("nothing would have to be undone")
 	}
 }
 
