@@ -80,7 +80,7 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 				Detail: "Arguments are strings, numbers or bools. concat(…) joins lists to one, jsonencode(…) makes text of a value."})
 			continue
 		}
-		if m.Nullable && !m.IsAny() {
+		if m.CanBeNull() {
 			list = append(list, diag.Diagnostic{Code: "F0229", Subject: at, Summary: fmt.Sprintf("Argument %d of %s may be null: %.60s", i, what, text),
 				Detail: fmt.Sprintf("Say what to use then: coalesce(%s, \"…\").", text)})
 		}

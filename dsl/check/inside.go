@@ -72,6 +72,11 @@ func (w *Workflow) steps(n *Node, at where) *expr.Root {
 			if n.lenient() || n.final && n.top() != to.top() || at == inCompensate || n.holds(to) && (at == inJoin || at == inResult && n.picks() && n.attr("for_each") == nil) {
 				t = uncertain(t)
 			}
+			if n.lenient() || n.final && n.top() != to.top() {
+				for name := range toldByEnd { // any order: each for itself
+					t.Attrs[name] = t.Attrs[name].OrLeft()
+				}
+			}
 			names[word] = certain(t, asked[word])
 		}
 	})
@@ -117,7 +122,7 @@ func certain(t value.Type, asked []string) value.Type {
 	for name, a := range t.Attrs { // any order: each for itself
 		for _, q := range asked {
 			if a.Kind != value.Null && (q == name || tellEnd[q] && toldByEnd[name]) {
-				a.Nullable = a.IsAny()
+				a = a.NotNull()
 			}
 		}
 		attrs[name] = a

@@ -46,7 +46,7 @@ func (w *Workflow) last(round *Node) *expr.Root {
 func nothingYet(t value.Type) value.Type {
 	attrs := make(map[string]value.Type, len(t.Attrs))
 	for name, a := range t.Attrs { // any order: it fills an object
-		attrs[name] = a.OrNull()
+		attrs[name] = a.OrLeft()
 	}
 	return value.Object(attrs)
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -62,7 +63,9 @@ func (w *Workflow) resultSeen(n *Node, skippable bool) value.Type {
 		return n.collected(skippable)
 	}
 	out, stdout := n.output, n.stdout(!skippable && !n.tolerated() && n.Inner("degrade") == nil)
-	out.Nullable = out.Nullable || skippable || n.tolerated() && n.Inner("degrade") == nil
+	if skippable || n.tolerated() && n.Inner("degrade") == nil {
+		out = out.OrLeft()
+	}
 	if n.repeats() || n.winner() {
 		return n.special(resultType(out, stdout, nullType, nullType), skippable)
 	}
@@ -75,7 +78,7 @@ func (w *Workflow) plainResult(out, stdout value.Type) value.Type {
 	if out.Elem != nil || out.Elems != nil || out.Attrs != nil || out.Enum != nil || stdout.Enum != nil {
 		return resultType(out, stdout, nullType, nullType)
 	}
-	key := resultKey{out.Kind, stdout.Kind, out.Int, out.Nullable, out.Optional, stdout.Nullable}
+	key := resultKey{out.Kind, stdout.Kind, out.Int, out.CanBeNull(), out.Optional, stdout.Nullable}
 	t, there := w.plain[key]
 	if !there {
 		t = resultType(out, stdout, nullType, nullType)
@@ -113,7 +116,7 @@ func (n *Node) collected(skippable bool) value.Type {
 		out, instances = value.Map(output), value.Map(one)
 	}
 	if skippable || n.tolerated() && n.picks() {
-		out.Nullable, instances.Nullable = true, true
+		out, instances = out.OrLeft(), instances.OrLeft()
 	}
 	return n.special(resultType(out, value.StringType.OrNull(), instances, countsType), skippable)
 }
@@ -169,9 +172,35 @@ func (n *Node) stdout(certain bool) value.Type {
 // instance that failed leaves no output at all to who needs it.
 func (n *Node) instance(out value.Type) value.Type {
 	if n.attr("when") != nil || n.lenient() || n.tolerated() && n.Inner("degrade") == nil || n.picks() {
-		return out.OrNull()
+		return out.OrLeft()
 	}
 	return out
+}
+
+// asksSuccess notes for which nodes the rule all_success asks: one that is skipped skips the node, too.
+func (n *Node) asksSuccess(w *Workflow) {
+	if n.Text("trigger_rule") != "all_success" {
+		return
+	}
+	if n.Before != nil {
+		n.with = append(n.with, n.Before)
+	}
+	n.mentions(func(before, word string) {
+		if to := w.ByName[word]; to != nil && before == "step" && !n.holds(to) && !to.holds(n) && to != n {
+			n.with = append(n.with, to)
+		}
+	})
+}
+
+// skippedWith is the node that may be skipped and skips n with it; nil if there is none.
+func (n *Node) skippedWith() *Node {
+	with := n.with
+	n.with = nil // for a circle
+	defer func() { n.with = with }()
+	if i := slices.IndexFunc(with, func(to *Node) bool { return to.skippable(n) }); i >= 0 {
+		return with[i]
+	}
+	return nil
 }
 
 // skippable tells whether the node can have come to nothing where the reader runs, without a failure that blocks the
@@ -182,7 +211,7 @@ func (n *Node) skippable(reader *Node) bool {
 		if reader != nil && (p == reader || p.holds(reader)) {
 			return false
 		}
-		if p.attr("when") != nil || p.lenient() || p.Case > 0 && (reader == nil || !p.sameCase(reader)) {
+		if p.attr("when") != nil || p.lenient() || p.skippedWith() != nil || p.Case > 0 && (reader == nil || !p.sameCase(reader)) {
 			return true
 		}
 		if g := p.Parent; g != nil && g.picks() && g.attr("for_each") == nil && (reader == nil || g != reader && !g.holds(reader)) {

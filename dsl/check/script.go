@@ -124,7 +124,7 @@ func (c *checker) inScript(a *Attr, p hclsyntax.Expression, env *expr.Env) (*ir.
 		}
 		return nil, list
 	}
-	if e.Type.Nullable && !e.Type.IsAny() && e.Kind != ir.Const {
+	if e.Type.CanBeNull() && e.Kind != ir.Const {
 		return nil, append(list, diag.Diagnostic{Code: "F0307", Subject: at, Summary: fmt.Sprintf("%.60s can be null, and a script needs text", text),
 			Detail: fmt.Sprintf("What it reads may be left out or skipped. Say what else to take, try(%.60s, \"\"), or test it before (%.60s == null ? … : …).", text, text)})
 	}

@@ -65,6 +65,7 @@ func (c *checker) nodeTypes(w *Workflow) {
 	g := newGraph(2 * len(w.All))
 	for i, n := range w.All {
 		g.edge(2*i+1, 2*i)
+		n.asksSuccess(w)
 		if n.Parent != nil {
 			g.edge(2*i, 2*n.Parent.index)
 		}

@@ -20,6 +20,8 @@ func (n *Node) whyNull(reader *Node) string {
 		switch g := p.Parent; {
 		case p.attr("when") != nil:
 			return fmt.Sprintf("%s has a condition.", upper(p.Words()))
+		case p.skippedWith() != nil:
+			return fmt.Sprintf("%s is skipped with %s, for its trigger_rule is \"all_success\".", upper(p.Words()), p.skippedWith().Words())
 		case p.lenient():
 			return fmt.Sprintf("%s is skipped where its trigger_rule cannot hold.", upper(p.Words()))
 		case p.Case > 0 && (reader == nil || !p.sameCase(reader)):

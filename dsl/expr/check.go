@@ -33,9 +33,9 @@ func check(t *tree, env *Env, condition bool, fs *findings) value.Type {
 // infer returns the type of n. After a fault it is any, so that one fault gives one message.
 func (c *checker) infer(n node) value.Type {
 	t := c.typeOf(n)
-	if t.Nullable && !t.IsAny() && t.Kind != value.Null && len(c.notNull) > 0 {
+	if t.CanBeNull() && t.Kind != value.Null && len(c.notNull) > 0 {
 		if p := pathOf(n); p != "" && c.notNull[p] > 0 {
-			t.Nullable = false
+			t = t.NotNull()
 		}
 	}
 	return t
@@ -151,24 +151,23 @@ func (c *checker) need(n node, k kind, user string) value.Type {
 func (c *checker) mustBe(n node, t value.Type, k kind, user string) {
 	at := n.at()
 	switch {
-	case t.IsAny():
-		return
+	case t.IsAny() && !t.Left:
 	case k.fits(t) == No && t.Kind != value.Null:
 		c.add(at, codeOperand, fmt.Sprintf("%s needs %s", user, kindNames[k]), fmt.Sprintf("This is %s.%s", describeType(t), hint(t, k, user)))
 	case t.Nullable && !k.nulls() && c.forgiving == 0:
 		x := shownPath(n)
-		c.add(at, codeMaybeNull, fmt.Sprintf("%s can be null, and %s needs %s", x, user, kindNames[k]), c.nullHint(n, x, t))
+		c.add(at, codeMaybeNull, fmt.Sprintf("%s can be null, and %s needs %s", x, user, kindNames[k]), c.nullHint(n, x, t, k))
 	}
 }
 
-func (c *checker) nullHint(n node, x string, t value.Type) string {
+func (c *checker) nullHint(n node, x string, t value.Type, k kind) string {
 	why := c.whyNull(n)
 	if x == "This" {
 		x = "x"
 	}
 	other := "0"
 	switch {
-	case t.Kind == value.StringT:
+	case t.Kind == value.StringT, t.IsAny() && (k == kString || k == kPure):
 		other = `""`
 	case t.Kind == value.Bool:
 		other = "false"
@@ -380,7 +379,7 @@ func (c *checker) attempt(n *attempt) value.Type {
 		return value.BoolType
 	}
 	for i := range types[:len(types)-1] {
-		types[i] = notNull(types[i])
+		types[i] = types[i].NotNull()
 	}
 	return unifyAll(types)
 }

@@ -45,7 +45,7 @@ func keyType(t value.Type) value.Type {
 
 func (c *checker) splat(n *splat) value.Type {
 	t := c.infer(n.x)
-	item := notNull(t)
+	item := t.NotNull()
 	if isList(t) {
 		item = c.memberType(t)
 	}

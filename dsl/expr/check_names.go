@@ -202,7 +202,7 @@ func (r *Root) at(name string) *declared {
 func (c *checker) attr(t value.Type, name string, at span, x node) value.Type {
 	switch {
 	case t.IsAny():
-		return value.AnyType
+		return through(t, value.AnyType)
 	case t.Kind == value.Null:
 		return t
 	case t.Kind == value.MapT:
@@ -232,8 +232,8 @@ func (c *checker) attr(t value.Type, name string, at span, x node) value.Type {
 
 // through is the type of a member of something that may be null.
 func through(whole, part value.Type) value.Type {
-	if whole.Nullable && !part.IsAny() {
-		part.Nullable = true
+	if whole.CanBeNull() {
+		return part.OrLeft()
 	}
 	return part
 }
@@ -272,7 +272,7 @@ func (c *checker) index(n *index) value.Type {
 	switch {
 	case t.IsAny():
 		c.need(n.key, kScalar, "an index")
-		return value.AnyType
+		return through(t, value.AnyType)
 	case t.Kind == value.Null:
 		c.infer(n.key)
 		return t

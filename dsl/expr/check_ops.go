@@ -25,7 +25,7 @@ func (c *checker) binary(n *binary) value.Type {
 		if left.IsAny() {
 			return value.AnyType
 		}
-		return unify(notNull(left), right)
+		return unify(left.NotNull(), right)
 	case "==", "!=":
 		c.equal(n, c.infer(n.l), c.infer(n.r))
 		return value.BoolType

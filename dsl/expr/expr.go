@@ -149,7 +149,7 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 	case fs.failed():
 	case kBool.fits(typ) == No:
 		fs.add(whole, codeCondType, "A condition must be true or false", fmt.Sprintf("This is %s.%s", describeType(typ), hint(typ, kBool, "")))
-	case typ.Nullable && !typ.IsAny():
+	case typ.CanBeNull():
 		x := shownPath(root)
 		f := fs.add(whole, codeMaybeNull, x+" can be null, and a condition needs a bool", "")
 		f.detail = strings.ReplaceAll("Write X ?? false, or compare it: X == true.", "X", strings.Replace(x, "This", "x", 1))

@@ -105,7 +105,7 @@ func nullLike(t value.Type) func([]value.Type) value.Type {
 func nullable(f func([]value.Type) value.Type) func([]value.Type) value.Type {
 	return func(a []value.Type) value.Type {
 		t := f(a)
-		if len(a) > 0 && a[0].Nullable && !a[0].IsAny() {
+		if len(a) > 0 && a[0].CanBeNull() {
 			t.Nullable = true
 		}
 		return t

@@ -64,7 +64,7 @@ var mapFunctions = []function{
 		}
 		return nil, fmt.Errorf("all %d arguments are null or empty", len(a))
 	}},
-	{name: "coalescelist", sig: "list! list!...", result: func(a []value.Type) value.Type { return notNull(unifyAll(a)) }, call: func(r *run, a []value.Value) (value.Value, error) {
+	{name: "coalescelist", sig: "list! list!...", result: func(a []value.Type) value.Type { return unifyAll(a).NotNull() }, call: func(r *run, a []value.Value) (value.Value, error) {
 		for _, v := range a {
 			if list, _ := v.([]any); len(list) > 0 {
 				return v, nil
@@ -103,11 +103,4 @@ func mergeType(a []value.Type) value.Type {
 }
 
 // coalesceType is not null: where all arguments are, the call fails, and says so.
-func coalesceType(a []value.Type) value.Type { return notNull(unifyAll(a)) }
-
-func notNull(t value.Type) value.Type {
-	if !t.IsAny() {
-		t.Nullable = false
-	}
-	return t
-}
+func coalesceType(a []value.Type) value.Type { return unifyAll(a).NotNull() }

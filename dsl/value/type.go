@@ -32,6 +32,8 @@ type Type struct {
 	Int bool `json:"int,omitempty"`
 	// Nullable tells that null may stand here. Any is always nullable.
 	Nullable bool `json:"nullable,omitempty"`
+	// Left tells that an any is null where a node left it out: one that was skipped, or failed. Other types say so by Nullable.
+	Left bool `json:"-"`
 	// Optional marks an object attribute that may be left out; it then reads as null.
 	Optional bool `json:"optional,omitempty"`
 	// Elem is the type of members of a list, set or map.
@@ -63,6 +65,15 @@ func Object(attrs map[string]Type) Type { return Type{Kind: ObjectT, Attrs: attr
 
 // OrNull is the same type with null admitted.
 func (t Type) OrNull() Type { t.Nullable = true; return t }
+
+// OrLeft is the type of what a node makes that can be left out.
+func (t Type) OrLeft() Type { t.Nullable, t.Left = true, t.IsAny(); return t }
+
+// NotNull is the same type without null. Any stays what it is, but is not known to be left out.
+func (t Type) NotNull() Type { t.Nullable, t.Left = t.IsAny(), false; return t }
+
+// CanBeNull tells whether null is known to stand here sometimes. Of an any it mostly is not known.
+func (t Type) CanBeNull() bool { return t.Nullable && (t.Left || !t.IsAny()) }
 
 // IsAny tells whether nothing is known of the type.
 func (t Type) IsAny() bool { return t.Kind == Any || t.Kind == "" }
