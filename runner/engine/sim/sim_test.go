@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -68,32 +69,43 @@ func TestSimulation(t *testing.T) {
 	kinds, broken := map[event.AskKind]int{}, 0
 	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
-	for seed := *from; seed < *from+uint64(n); seed++ {
-		c := simulate(t, seed, false)
-		struck := c.store.Struck()
-		all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
-		all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
-		all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
-		runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
-		pooled, kills, settled, late = pooled+c.pooled, kills+c.crowd.kills, settled+c.settled, late+c.late
-		for kind, n := range c.kinds { // any order: a sum
-			kinds[kind] += n
+	var sums sync.Mutex
+	shards := uint64(runtime.GOMAXPROCS(0))
+	t.Run("seeds", func(t *testing.T) {
+		for shard := range shards {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				for seed := *from + shard; seed < *from+uint64(n); seed += shards {
+					c := simulate(t, seed, false)
+					sums.Lock()
+					struck := c.store.Struck()
+					all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
+					all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
+					all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
+					runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
+					pooled, kills, settled, late = pooled+c.pooled, kills+c.crowd.kills, settled+c.settled, late+c.late
+					for kind, n := range c.kinds { // any order: a sum
+						kinds[kind] += n
+					}
+					broken += c.broken
+					if barred += c.barred; c.repeated {
+						repeated++
+					}
+					for _, s := range c.runs {
+						calls += len(s.asked)
+						more += len(s.asked) - len(s.calls)
+						if s.caller != "" && s.j.cancels > 0 {
+							cancelled++
+						}
+					}
+					sums.Unlock()
+					if t.Failed() {
+						t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
+					}
+				}
+			})
 		}
-		broken += c.broken
-		if barred += c.barred; c.repeated {
-			repeated++
-		}
-		for _, s := range c.runs {
-			calls += len(s.asked)
-			more += len(s.asked) - len(s.calls)
-			if s.caller != "" && s.j.cancels > 0 {
-				cancelled++
-			}
-		}
-		if t.Failed() {
-			t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
-		}
-	}
+	})
 	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs; %d attempts of pools; %d drivers died alone", runs, parked, turns, circles, pooled, kills)
 	t.Logf("people settled %d asks, %v, and %d decisions came too late; breakers refused %d attempts", settled, kinds, late, broken)
 	for _, kind := range event.AskKinds {
@@ -340,9 +352,13 @@ func (c *simulation) run(t *testing.T, f sim.Faults) {
 	}
 }
 
-// loaded is the program that was loaded last: half of a simulation's time would go into loading it for every life of every run.
+// loaded are the programs that were loaded last: half of a simulation's time would go into loading them for every life of every run.
 var loaded struct {
 	sync.Mutex
+	recent []loadedProgram
+}
+
+type loadedProgram struct {
 	definition []byte
 	program    *ir.Program
 }
@@ -350,12 +366,15 @@ var loaded struct {
 func load(definition []byte) (*ir.Program, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
-	if bytes.Equal(loaded.definition, definition) {
-		return loaded.program, nil
+	for _, l := range loaded.recent {
+		if bytes.Equal(l.definition, definition) {
+			return l.program, nil
+		}
 	}
 	p, err := ir.Load(definition)
 	if err == nil {
-		loaded.definition, loaded.program = definition, p
+		old := loaded.recent[max(0, len(loaded.recent)+1-2*runtime.GOMAXPROCS(0)):]
+		loaded.recent = append(slices.Clone(old), loadedProgram{definition, p})
 	}
 	return p, err
 }
