@@ -33,8 +33,12 @@ func (g *Graph) draw(looks string, link func(*Node) string) ([]byte, error) {
 	if note != "" {
 		height += noteSpace
 	}
+	role := "img"
+	if link != nil { // a picture has no links
+		role = "group"
+	}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"t\">\n", width, height, width, height)
+	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"%s\" aria-labelledby=\"t\">\n", width, height, width, height, role)
 	fmt.Fprintf(&out, "<title id=\"t\">%s</title>\n", escape(g.heading()))
 	if g.Description != "" {
 		fmt.Fprintf(&out, "<desc>%s</desc>\n", escape(cut(g.Description, 1000)))

@@ -116,7 +116,15 @@ func took(from, to any, now time.Time) string {
 	if b.IsZero() {
 		b = now
 	}
-	return ui.Duration(max(0, b.Sub(a)))
+	return short(max(0, b.Sub(a)))
+}
+
+// short writes a duration; one of less than a second in milliseconds.
+func short(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return ui.Duration(d)
 }
 
 // span is a number of seconds.
@@ -124,7 +132,7 @@ func span(seconds *float64) string {
 	if seconds == nil {
 		return "–"
 	}
-	return ui.Duration(time.Duration(*seconds * float64(time.Second)))
+	return short(time.Duration(*seconds * float64(time.Second)))
 }
 
 func percent(x *float64) string {
@@ -144,11 +152,14 @@ func pretty(v any) string {
 	}
 	text, is := v.(string)
 	if !is {
-		body, err := json.MarshalIndent(v, "", "  ")
-		if err != nil {
+		var out strings.Builder
+		e := json.NewEncoder(&out)
+		e.SetEscapeHTML(false) // templates escape
+		e.SetIndent("", "  ")
+		if err := e.Encode(v); err != nil {
 			return err.Error()
 		}
-		text = string(body)
+		text = strings.TrimSuffix(out.String(), "\n")
 	}
 	if len(text) > maxPretty {
 		text = strings.ToValidUTF8(text[:maxPretty], "") + "\n…"
