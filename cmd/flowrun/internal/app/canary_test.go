@@ -129,6 +129,8 @@ var spoken = []struct {
 	{"serve FILE --once --var more=1 --var-file BROKEN --host localhost:1", false},
 	{"serve --print-unit", false},
 	{"open latest --print", false},
+	{"export latest", false},
+	{"export latest --output run.html", false},
 	{"programs list --json", false},
 	{"programs list", false},
 	{"programs remove FILE --json", false},

@@ -90,6 +90,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newEmitCommand(),
 		a.newServeCommand(),
 		a.newOpenCommand(),
+		a.newExportCommand(),
 		a.newProgramsCommand(),
 		a.newSyncCommand(),
 		a.newRoutinesCommand(),

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/shared"
+	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/view"
 	"github.com/flowrun/flowrun/runner/view/graph"
 	"github.com/flowrun/flowrun/runner/webhook"
@@ -230,6 +231,11 @@ func (d *Daemon) Listen(address string, o ServerOptions) (at string, err error) 
 	}()
 	d.server = s
 	return s.at, nil
+}
+
+// Reader returns a server that answers [Server.Get] from a store that no daemon serves, and nobody over the network.
+func Reader(s *standalone.Store) *Server {
+	return &Server{daemon: New(Options{Store: s}), hooks: newHooks()}
 }
 
 // Close ends the server, if there is one. Streams end, and requests that are answered now have a second.

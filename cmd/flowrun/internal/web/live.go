@@ -9,8 +9,10 @@ import (
 const (
 	// pulseEvery is how often the store is looked at while somebody has a page open.
 	pulseEvery = 100 * time.Millisecond
-	// restAfter is the least time between two signals to a page: drawing it costs the browser and the server some milliseconds.
-	restAfter = 200 * time.Millisecond
+	// restAfter is the least time between two signals to a page, and restEach what each open page adds: drawing a page costs the server some
+	// milliseconds, which runs must not feel, however many pages are open.
+	restAfter = 150 * time.Millisecond
+	restEach  = 20 * time.Millisecond
 	// quiet is how long a stream says nothing before it says that it lives.
 	quiet = 15 * time.Second
 )
@@ -70,6 +72,13 @@ func (p *pulse) look() {
 	}
 }
 
+// rest is how long a stream says nothing after it has told of a change.
+func (p *pulse) rest() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return restAfter + time.Duration(p.streams)*restEach
+}
+
 func (p *pulse) next() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +116,11 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) (any, error) {
 		tell := run == "" || first
 		if run != "" {
 			n, over, err := p.server.Progress(ctx, run)
-			if err != nil {
+			switch {
+			case err != nil && first:
+				w.Header().Del("Content-Type")
+				return nil, err
+			case err != nil: // it was removed meanwhile
 				return nil, errAnswered
 			}
 			tell = tell || n != events || over != ended
@@ -122,7 +135,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) (any, error) {
 			return nil, errAnswered
 		case <-p.pulse.over:
 			return nil, errAnswered
-		case <-time.After(restAfter):
+		case <-time.After(p.pulse.rest()):
 		}
 		for waiting := true; waiting; {
 			select {

@@ -70,12 +70,15 @@ func (t *twig) count() map[event.Status]int {
 }
 
 // rows lists a tree, level by level as far as the page has room, in the order of the file.
-func rows(roots []*twig) []row {
-	open, left := map[*twig]bool{}, maxRows-len(roots)
+func rows(roots []*twig) []row { return rowsUpTo(roots, maxRows, maxChildren) }
+
+// rowsUpTo is rows with room for so many, of which one node may have so many below it.
+func rowsUpTo(roots []*twig, most, children int) []row {
+	open, left := map[*twig]bool{}, most-len(roots)
 	for level := roots; len(level) > 0; {
 		var next []*twig
 		for _, t := range level {
-			if n := len(t.below); n > 0 && n <= maxChildren && n <= left {
+			if n := len(t.below); n > 0 && n <= children && n <= left {
 				open[t] = true
 				left -= n
 				next = append(next, t.below...)
@@ -103,6 +106,17 @@ func rows(roots []*twig) []row {
 
 // order is the order in which statuses are counted.
 var order = []event.Status{event.Succeeded, event.FailedS, event.Running, event.Waiting, event.Cancelled, event.Blocked, event.Skipped, event.Pending}
+
+// tallyOf says how many leaves of a tree have which status.
+func tallyOf(roots []*twig) string {
+	counts := map[event.Status]int{}
+	for _, t := range roots {
+		for s, n := range t.counts { // any order: sums
+			counts[s] += n
+		}
+	}
+	return tally(counts)
+}
 
 // tally says how many nodes have which status.
 func tally(counts map[event.Status]int) string {

@@ -72,7 +72,11 @@ type nowPage struct {
 	Letters int
 	Stats   serve.Stats
 	Well    bool
+	More    int // runs that are left out
 }
+
+// maxNow bounds each list of runs on the first page.
+const maxNow = 20
 
 // failedFor is how long a failed run is news.
 const failedFor = 24 * time.Hour
@@ -102,6 +106,12 @@ func (p *Pages) showNow(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.Inbox = inbox.Items
+	for _, list := range []*[]serve.Run{&d.Live, &d.Left, &d.Waiting, &d.Failed} {
+		if n := len(*list); n > maxNow {
+			d.More += n - maxNow
+			*list = (*list)[:maxNow]
+		}
+	}
 	loops, err := get[serve.Loops](p, r, "/loops")
 	if err != nil {
 		return nil, err
@@ -209,13 +219,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 	if !slices.Contains(tabs, d.Tab) {
 		d.Tab = ""
 	}
-	counts := map[event.Status]int{}
-	for _, t := range roots {
-		for s, n := range t.counts { // any order: sums
-			counts[s] += n
-		}
-	}
-	d.Tally = tally(counts)
+	d.Tally = tallyOf(roots)
 	d.Failures, d.More = failures(doc.Nodes, byPath)
 	switch d.Tab {
 	case "":
@@ -231,26 +235,31 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 		}
 		d.Rows = rows(roots)
 	case "graph":
-		if d.Graph, err = p.drawGraph(r, id); err != nil {
+		if d.Graph, err = p.drawGraph(r, id, func(step string) string { return runPath(id, "node", "name", step) }); err != nil {
 			d.NoGraph = err.Error()
 		}
 	case "timeline":
 		d.Timeline = newTimeline(&doc, byPath, p.now())
 	case "definition":
-		def, err := get[serve.Definition](p, r, "/runs/%s/definition", id)
-		if err != nil {
+		if d.Files, err = p.files(r, id); err != nil {
 			return nil, err
 		}
-		for name, text := range def.Files { // any order: they are sorted below
-			d.Files = append(d.Files, file{name, text})
-		}
-		slices.SortFunc(d.Files, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return d, nil
 }
 
-// drawGraph draws the graph of a run, with a link behind each step.
-func (p *Pages) drawGraph(r *http.Request, id string) (template.HTML, error) {
+// files are the texts that a run was started with, by name.
+func (p *Pages) files(r *http.Request, id string) (list []file, err error) {
+	def, err := get[serve.Definition](p, r, "/runs/%s/definition", id)
+	for name, text := range def.Files { // any order: they are sorted below
+		list = append(list, file{name, text})
+	}
+	slices.SortFunc(list, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
+	return list, err
+}
+
+// drawGraph draws the graph of a run. link is the address behind a step; "" is none.
+func (p *Pages) drawGraph(r *http.Request, id string, link func(step string) string) (template.HTML, error) {
 	v, err := p.server.Get(r.Context(), apiPath("/runs/%s/graph", id))
 	if err != nil {
 		return "", err
@@ -259,7 +268,7 @@ func (p *Pages) drawGraph(r *http.Request, id string) (template.HTML, error) {
 		if n.State == nil || strings.HasPrefix(n.ID, "#") || strings.Contains(n.ID, "#") {
 			return ""
 		}
-		return runPath(id, "node", "name", n.ID)
+		return link(n.ID)
 	})
 	return template.HTML(body), err // the drawing escapes all texts
 }
@@ -331,8 +340,10 @@ type logPage struct {
 
 func (d *logPage) title() string { return d.Stream + " of " + d.Node }
 
-// maxLog is how much of the end of a log a page shows, in bytes.
-const maxLog = 256 << 10
+const (
+	maxLog      = 256 << 10 // how much of the end of a log a page shows, in bytes
+	maxSearched = 16 << 20  // how much of it is searched
+)
 
 func (p *Pages) showLog(w http.ResponseWriter, r *http.Request) (any, error) {
 	q := r.URL.Query()
@@ -359,8 +370,12 @@ func (p *Pages) showLog(w http.ResponseWriter, r *http.Request) (any, error) {
 		size = l.Stderr
 	}
 	header := http.Header{}
-	if d.Find == "" && size > maxLog {
-		header.Set("Range", fmt.Sprintf("bytes=%d-", size-maxLog))
+	most := int64(maxLog)
+	if d.Find != "" {
+		most = maxSearched
+	}
+	if size > most {
+		header.Set("Range", fmt.Sprintf("bytes=%d-", size-most))
 		d.Cut = true
 	}
 	body, _, err := p.document(r, api, header)
@@ -373,7 +388,10 @@ func (p *Pages) showLog(w http.ResponseWriter, r *http.Request) (any, error) {
 		for i, line := range strings.Split(d.Text, "\n") {
 			if strings.Contains(strings.ToLower(line), strings.ToLower(d.Find)) {
 				if d.Found++; len(found) < 1000 {
-					found = append(found, fmt.Sprintf("%6d  %s", i+1, line))
+					if !d.Cut {
+						line = fmt.Sprintf("%6d  %s", i+1, line)
+					}
+					found = append(found, line)
 				}
 			}
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/standalone"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // hostile is a text that must be seen as it is, wherever a page shows it.
@@ -685,5 +686,56 @@ func TestSizes(t *testing.T) {
 	}
 	if t.Logf("a run of %d nodes: %d bytes in all", 6, total); total > 60<<10 {
 		t.Errorf("a browser loads %d bytes", total)
+	}
+}
+
+// TestExport: the file of a run shows what the pages show, and holds no script and no link.
+func TestExport(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	ship, many := h.start("ship"), h.start("many")
+	h.wait(ship, event.FailedS)
+	h.wait(many, event.FailedS)
+	body, err := Export(t.Context(), serve.Reader(h.store), ship)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"2 of 3 succeeded, 1 failed", "exit code 1", "<svg", "s-blocked", "workflow &#34;ship&#34;", "test[1]", "default-src 'none'"} {
+		if !strings.Contains(string(body), text) {
+			t.Errorf("the file does not say %q", text)
+		}
+	}
+	_, page, _ := strings.Cut(string(body), "</style>")
+	if bad := regexp.MustCompile(active.String() + `|<script|<a |<link|<[a-z][^>]*\ssrc=|url\([^#]`).FindString(page); bad != "" {
+		t.Errorf("the file has %q", bad)
+	}
+	if body, err = Export(t.Context(), serve.Reader(h.store), many); err != nil || len(body) > 2<<20 {
+		t.Errorf("a run of 2,000 nodes: %d bytes, %v", len(body), err)
+	}
+	for _, text := range []string{"number 3", "number 1503", "[1999]"} {
+		if !strings.Contains(string(body), text) {
+			t.Errorf("the file of many nodes does not say %q", text)
+		}
+	}
+	if _, err := Export(t.Context(), serve.Reader(h.store), "none"); err == nil {
+		t.Error("a run that does not exist has a file")
+	}
+}
+
+// BenchmarkRun draws the page of a run of 5,001 nodes.
+func BenchmarkRun(b *testing.B) {
+	nodes := make([]view.NodeDoc, 0, 5001)
+	nodes = append(nodes, view.NodeDoc{ID: "all", Status: event.FailedS})
+	for i := range 5000 {
+		status := event.Succeeded
+		if i%1000 == 7 {
+			status = event.FailedS
+		}
+		nodes = append(nodes, view.NodeDoc{ID: fmt.Sprintf("all[%d]", i), Status: status, StartedAt: 1, FinishedAt: 2})
+	}
+	for b.Loop() {
+		roots, byPath := grow(nodes)
+		if list, _ := failures(nodes, byPath); len(list) != 5 || len(rows(roots)) != 1 {
+			b.Fatal(len(list), len(rows(roots)))
+		}
 	}
 }
