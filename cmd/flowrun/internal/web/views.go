@@ -298,6 +298,8 @@ type nodePage struct {
 
 func (d *nodePage) title() string { return d.Node.ID + " of " + d.Workflow }
 
+func (d *nodePage) polls() bool { return d.Live }
+
 func (p *Pages) showNode(w http.ResponseWriter, r *http.Request) (any, error) {
 	id, path := r.PathValue("run"), r.URL.Query().Get("path")
 	if name := r.URL.Query().Get("name"); path == "" && name != "" {
@@ -335,8 +337,11 @@ type logPage struct {
 	Node                             string
 	Whole                            string // the address of all of it
 	Cut                              bool
+	Live                             bool // the attempt still writes
 	Found                            int
 }
+
+func (d *logPage) polls() bool { return d.Live }
 
 func (d *logPage) title() string { return d.Stream + " of " + d.Node }
 
@@ -364,7 +369,7 @@ func (p *Pages) showLog(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, &serve.Failure{Status: http.StatusNotFound, Code: "log", Message: "This attempt does not exist."}
 	}
 	l := logs.Attempts[at]
-	d.Node = l.Node
+	d.Node, d.Live = l.Node, l.Status == string(event.Running)
 	size := l.Stdout
 	if d.Stream == "stderr" {
 		size = l.Stderr

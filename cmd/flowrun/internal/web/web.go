@@ -118,6 +118,7 @@ type page struct {
 	Here  string // the entry of the navigation
 	Self  string // the address of the page, for drawing it again
 	Live  string // the address of the stream that says when; "": the page does not change
+	Poll  bool   // what it shows changes besides: the output of attempts that run is not in the store
 	Login bool   // whether somebody can log out
 	Flash string
 	Now   time.Time
@@ -202,6 +203,9 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, v *entry, data any)
 	d := page{Title: v.title, Here: strings.TrimSuffix(here, "{$}"), Self: r.URL.RequestURI(), Now: p.now(), Data: data, Flash: flashes[r.URL.Query().Get("done")]}
 	if t, is := data.(interface{ title() string }); is {
 		d.Title = t.title()
+	}
+	if x, is := data.(interface{ polls() bool }); is {
+		d.Poll = x.polls()
 	}
 	if v.live {
 		d.Live = "/live"
