@@ -37,7 +37,7 @@ func NamesOfRun(p *ir.Program, w *ir.Workflow) *expr.Env {
 		"step": {What: "step", Names: steps}, "run": {What: "run", Type: value.AnyType},
 	}, Hidden: map[string]string{}}
 	for _, name := range []string{"each", "attempt", "iteration", "previous", "last", "result", "error", "feedback"} {
-		env.Hidden[name] = "It belongs to a place inside a node. Names available here: those of a workflow's outputs, such as step.NAME."
+		env.Hidden[name] = "It is available only inside a node. Names available here: the same as in outputs of a workflow, such as step.NAME."
 	}
 	return env
 }

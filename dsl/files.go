@@ -76,7 +76,7 @@ func inFolder(fsys fs.FS, dir, shown string) ([]string, diag.List) {
 	switch {
 	case len(all) == 0:
 		return nil, diag.List{{Code: CodeNoFiles, Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("No workflow files in %s", shown),
-			Detail: "A program is a file, or the *.flow.hcl (or else *.hcl) files of a folder; folders inside it are programs of their own."}}
+			Detail: "A program is a file, or the *.flow.hcl (or *.hcl) files of a folder; subfolders are separate programs."}}
 	case len(all) > MaxFiles:
 		return nil, diag.List{{Code: "F0053", Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("%d files in one program", len(all)),
 			Detail: fmt.Sprintf("A program may have at most %d files. Divide it into folders.", MaxFiles)}}
@@ -115,7 +115,7 @@ func unreadable(name string, err error) diag.Diagnostic {
 	}
 	d.Detail = fmt.Sprintf("The system says: %v.", err)
 	if errors.Is(err, fs.ErrNotExist) {
-		d.Detail = "There is no such file or folder."
+		d.Detail = "The file or folder does not exist."
 	}
 	return d
 }

@@ -70,7 +70,7 @@ func (r *TestReader) Load(name string) (*Tests, diag.List) {
 	if p == nil {
 		base := strings.TrimSuffix(file.Name, TestSuffix)
 		return t, append(list, diag.Diagnostic{Code: "F0297", Subject: diag.Range{File: file.Name}, Summary: fmt.Sprintf("No program beside %s", file.Name),
-			Detail: fmt.Sprintf("Tests stand in the folder of their program, or beside the file of the same name: %s.flow.hcl or %s.hcl.", base, base)})
+			Detail: fmt.Sprintf("Tests are in the folder of their program, or beside the file of the same name: %s.flow.hcl or %s.hcl.", base, base)})
 	}
 	p.Sources[file.Name] = t.Sources[file.Name]
 	t.Program, t.Path = p.Program, path

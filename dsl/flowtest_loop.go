@@ -54,7 +54,7 @@ func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 		for _, source := range value.Keys(held) {
 			if text, is := held[source].(string); is && h.files[source] {
 				if pathpkg.Ext(text) != "" && !strings.ContainsAny(text, " \n") {
-					h.refuse(fmt.Sprintf("Source %s is given the name of a file in place of its text", source), fmt.Sprintf("Write  items = { %s = file(%q) }.", source, text))
+					h.refuse(fmt.Sprintf("Source %s has the name of a file instead of its text", source), fmt.Sprintf("Write  items = { %s = file(%q) }.", source, text))
 					continue
 				}
 				if t.Test.Lists == nil {

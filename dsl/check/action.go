@@ -79,7 +79,7 @@ func (c *checker) action(n *Node) {
 		return
 	case len(found) > 1:
 		c.report(diag.Diagnostic{Code: "F0126", Subject: places[1], Context: n.Words(), Summary: fmt.Sprintf("More than one action in %s", n.Words()),
-			Detail: fmt.Sprintf("A step has exactly one action; here stand %s. Make a step of each; a sequence puts them in order.", list(found)),
+			Detail: fmt.Sprintf("A step has exactly one action, but this one has %s. Make a separate step for each; a sequence puts them in order.", list(found)),
 			Notes:  []diag.Note{{Text: "the first one", Range: places[0]}}})
 		return
 	}

@@ -39,10 +39,10 @@ func (c *checker) adapt(w *Workflow, n *Node) {
 	}
 	for _, r := range of.adapts() {
 		c.tells(r, "notify")
-		why := map[string]string{"step": "Rules are asked at any moment of the run. They read metrics, run and input.", "each": "A rule is for all instances of the group. It reads metrics, run and input."}
+		why := map[string]string{"step": "flowrun can evaluate a rule at any time, so it reads only metrics, run and input.", "each": "A rule applies to all instances of the group, so it reads only metrics, run and input."}
 		asked := c.env(roots{"input": w.roots["input"], "run": run, "metrics": root("metrics", metricsInRules)}, why)
 		computed := c.env(roots{"input": w.roots["input"], "run": run, "metrics": root("metrics", metricsType)}, why)
-		fixed := c.env(roots{"input": w.roots["input"], "run": run}, map[string]string{"step": why["step"], "each": why["each"], "metrics": "It is computed once, before the rule is asked."})
+		fixed := c.env(roots{"input": w.roots["input"], "run": run}, map[string]string{"step": why["step"], "each": why["each"], "metrics": "It is evaluated once, before the rule."})
 		c.expressions(r, func(attr string) *expr.Env {
 			switch attr {
 			case "when", "until":
@@ -68,23 +68,23 @@ func (c *checker) adaptRule(w *Workflow, n *Node, r *Block, nodes []*Node) {
 	switch {
 	case limit == nil && starts == nil && r.attr("notify") == nil:
 		report(diag.Diagnostic{Code: "F0322", Subject: r.Src.Header, Summary: "A rule that changes nothing",
-			Detail: "Say what follows while the rule is on:  max_concurrency = 2, workflow = workflow.NAME, notify = [channel.NAME], or several of them."})
+			Detail: "Add an effect:  max_concurrency = 2, workflow = workflow.NAME, notify = [channel.NAME], or several of them."})
 		return
 	case starts == nil && r.attr("with") != nil:
 		report(diag.Diagnostic{Code: "F0322", Subject: r.attr("with").span(), Summary: "with has no effect without workflow",
-			Detail: "It gives inputs to the workflow that the rule starts:  workflow = workflow.NAME."})
+			Detail: "It sets the inputs of the workflow that the rule starts:  workflow = workflow.NAME."})
 	case limit != nil && !slices.ContainsFunc(nodes, (*Node).spends):
-		report(diag.Diagnostic{Code: "F0322", Subject: limit.span(), Summary: "Nothing that the rule bounds makes an attempt",
-			Detail: "max_concurrency bounds attempts of steps. value, wait, fail and end make none. Remove the rule."})
+		report(diag.Diagnostic{Code: "F0322", Subject: limit.span(), Summary: "The rule limits no attempts",
+			Detail: "max_concurrency limits attempts of steps, and value, wait, fail and end make no attempts. Remove the rule."})
 	}
 	if when != nil && when.Expr != nil && !slices.ContainsFunc(when.Expr.Reads, changes) {
 		report(diag.Diagnostic{Code: "F0323", Subject: when.span(), Summary: "The condition of the rule never changes",
-			Detail: "The rule would be on always or never. Ask a figure of the run or the machine:  when = \"metrics.error_rate > 0.05\"."})
+			Detail: "The rule would be active always or never. Read a metric of the run or the machine:  when = \"metrics.error_rate > 0.05\"."})
 	}
 	for _, name := range []string{"when", "until"} {
 		if a := r.attr(name); a != nil && a.Expr != nil && slices.ContainsFunc(a.Expr.Reads, isRemaining) && !w.isTimed(n) {
 			report(diag.Diagnostic{Code: "F0324", Subject: a.span(), Summary: "metrics.remaining is always null here",
-				Detail: "Nothing around the rule has a timeout or a deadline, so nobody knows how much time is left. Give the workflow or a group around the rule  timeout = \"1h\", or a group  deadline { after = \"1h\" }."})
+				Detail: "No block around the rule has a timeout or a deadline, so the remaining time is unknown. Give the workflow or a group around the rule  timeout = \"1h\", or a group  deadline { after = \"1h\" }."})
 		}
 	}
 	if to := c.workflows[refName(starts)]; to != nil {
@@ -164,7 +164,7 @@ func (c *checker) adaptTakes(w *Workflow) {
 				continue
 			}
 			c.report(diag.Diagnostic{Code: "F0325", Subject: a.span(), Context: r.Words(), Summary: fmt.Sprintf("%s takes a quota or takes turns", upper(to.Words())),
-				Detail: "A rule starts the workflow at any moment, also while the run holds what that workflow waits for, and the run ends after it. Start a workflow without quota and concurrency.",
+				Detail: "A rule can start the workflow while the run holds the quota or the turn that the workflow waits for, and the run waits for the workflow. Start a workflow without quota and concurrency.",
 				Notes:  []diag.Note{{Text: to.Words() + " is declared here", Range: nameRange(to.Block)}}})
 		}
 	}
@@ -175,4 +175,4 @@ func (c *checker) adaptTakes(w *Workflow) {
 }
 
 // notMetrics says why metrics cannot be read in a place.
-const notMetrics = "metrics are figures of the run that rules can read:  adapt { when = \"metrics.error_rate > 0.05\" … }. What a run has used is run.usage."
+const notMetrics = "Only rules of adapt can read metrics:  adapt { when = \"metrics.error_rate > 0.05\" … }. For the usage of a run, read run.usage."

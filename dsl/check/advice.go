@@ -87,7 +87,7 @@ func (c *checker) unused() {
 	}
 	for _, q := range c.program.Quotas {
 		if !c.taken[q.Name] {
-			say(nameRange(q), fmt.Sprintf("Nothing takes of quota %q", q.Name))
+			say(nameRange(q), fmt.Sprintf("No step, agent or group takes quota %q", q.Name))
 		}
 	}
 	for _, b := range c.program.Channels {
@@ -144,7 +144,7 @@ func (c *checker) order(w *Workflow, n *Node) {
 		}
 	}
 	c.advice("F0272", nameRange(n.Block), n.Words(), fmt.Sprintf("The nodes of sequence %q do not read each other", n.Name),
-		"Each waits for the one before and takes nothing from it. If what they do does not build on each other either, a parallel does it in the time of the longest.")
+		"Each node waits for the previous one, but uses nothing from it. If they do not depend on each other in another way, such as files, use parallel.")
 }
 
 // below is the child of g that holds n, or is n.
@@ -172,7 +172,7 @@ func (c *checker) programs() {
 			return
 		}
 		if seen[name] = true; !c.options.LookPath(name) {
-			c.advice("F0270", a.memberAt(0), b.Words(), fmt.Sprintf("Program %.60q is not on the PATH here", name), "A run that gets there would fail on this machine. Install it, or write its path.")
+			c.advice("F0270", a.memberAt(0), b.Words(), fmt.Sprintf("Program %.60q is not on the PATH here", name), "A run would fail at this step on this machine. Install the program, or give its path.")
 		}
 	}
 	for _, a := range c.program.Agents {

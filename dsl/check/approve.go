@@ -30,14 +30,14 @@ func (c *checker) asked(n *Node) {
 	}
 	root := &expr.Root{What: "input", Names: types, Secret: map[string]bool{}, Used: map[string]bool{}, Decl: func(n string) diag.Range { return places[n] }}
 	for _, in := range n.Asked {
-		env := c.env(roots{"input": root}, map[string]string{"step": "An answer is judged when it is given, by the answer and by variables."})
+		env := c.env(roots{"input": root}, map[string]string{"step": "flowrun checks an answer when it is given, so the condition reads only the answer and variables."})
 		delete(env.Roots, "local")
 		env.Hidden["local"] = notLocal
 		c.validations(in, "input", env)
 		for _, v := range in.Blocks {
 			if a := v.attr("condition"); a != nil && a.Expr != nil && a.Expr.Sensitive {
 				c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: v.Words(), Summary: fmt.Sprintf("Sensitive value in condition of %s", v.Words()),
-					Detail: c.named(a.Expr) + "An answer is judged where it is given, and sensitive values are not there."})
+					Detail: c.named(a.Expr) + "flowrun checks an answer where it is given, and sensitive values are not available there."})
 			}
 		}
 	}
@@ -54,9 +54,9 @@ func (c *checker) approve(b *Block) {
 	for i, name := range approvers {
 		switch {
 		case name == "":
-			say(b.attr("approvers"), fmt.Sprintf("Member %d of approvers is empty", i+1), "An approver has a name: the one that is given with a decision, or else the name of the user on the machine.")
+			say(b.attr("approvers"), fmt.Sprintf("Member %d of approvers is empty", i+1), "An approver is a name: the name given with the decision, or the user name on the machine.")
 		case seen[name]:
-			say(b.attr("approvers"), fmt.Sprintf("%.60q stands twice in approvers", name), "A person has one vote. Remove one of the two.")
+			say(b.attr("approvers"), fmt.Sprintf("approvers names %.60q twice", name), "A person has one vote. Remove one of the two.")
 		}
 		seen[name] = true
 	}
@@ -67,11 +67,11 @@ func (c *checker) approve(b *Block) {
 	}
 	if a := b.attr("default"); a != nil {
 		if b.attr("timeout") == nil {
-			say(a, "default without a timeout", "It says what happens when the time is over:  timeout = \"2d\".")
+			say(a, "default without a timeout", "It is the decision at the timeout:  timeout = \"2d\".")
 		}
 		for _, in := range b.Blocks {
 			if a.Text == "approve" && in.Schema.Kind == "input" && in.attr("default") == nil {
-				say(a, fmt.Sprintf("An approval by default, and the input %q has no default", in.Name), "Nobody gives the input then. Give the input a default.")
+				say(a, fmt.Sprintf("An approval by default, and the input %q has no default", in.Name), "At the timeout no person enters the input. Give the input a default.")
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func (c *testChecker) decidedForRun(b *Block, m *ir.Moment) {
 	} else if path != "" {
 		p, missing := c.findOne(path)
 		if w = nil; missing == nil {
-			m.Name, w, missing = p.whole(path)+"/.", c.called(p.node), &expr.NoName{Detail: "A dot behind the path of a call is the run that it calls."}
+			m.Name, w, missing = p.whole(path)+"/.", c.called(p.node), &expr.NoName{Detail: "A dot after the path of a call means the called run."}
 		}
 		if w == nil {
 			c.missing(b, nameRange(b), missing, fmt.Sprintf("%q calls no run", path))

@@ -96,5 +96,5 @@ func decides(name string, e *ir.Expr, at diag.Range) diag.List {
 		return nil
 	}
 	return diag.List{{Code: "F0246", Subject: at, Summary: fmt.Sprintf("A value in %s, which decides what programs run", name),
-		Detail: fmt.Sprintf("What stands in this variable is run, loaded or searched by programs that are started often. Write it out, or declare the value with an enum of what it may be; a script can choose:  case ${…} in a) %s=…; export %s ;; esac.", name, name)}}
+		Detail: fmt.Sprintf("Common programs run, load or search the content of this variable. Write a literal, or declare the value with an enum of the allowed values; a script can choose:  case ${…} in a) %s=…; export %s ;; esac.", name, name)}}
 }

@@ -16,14 +16,14 @@ var figureName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 func (c *checker) benchmark(b *Block) {
 	for _, name := range []string{"metric", "baseline"} {
 		if a := b.attr(name); a != nil && !figureName.MatchString(a.Text) {
-			c.report(diag.Diagnostic{Code: "F0156", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%q cannot be the name of a figure", a.Text),
+			c.report(diag.Diagnostic{Code: "F0156", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%q is not a valid name of a metric", a.Text),
 				Detail: "A name begins with a letter, and has at most 100 letters, digits, dots, dashes and underscores."})
 		}
 	}
 	if a := b.attr("max_regression"); a != nil {
 		if _, ok := Percent(a.Text); !ok {
 			c.report(diag.Diagnostic{Code: "F0156", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("max_regression is %q", a.Text),
-				Detail: "It is a number of percent from 0 to 1000:  max_regression = \"10%\"."})
+				Detail: "It is a percentage from 0 to 1000:  max_regression = \"10%\"."})
 		}
 	}
 }

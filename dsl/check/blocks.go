@@ -24,8 +24,8 @@ func (c *checker) agent(b *Block) {
 	c.resources(b, env)
 	c.expressions(b, func(string) *expr.Env { return env })
 	c.retry(b, c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType)},
-		map[string]string{"step": "An agent serves any step. Put a retry that reads a step into the step that it is for."}), env)
-	c.classifies(b, c.env(failureRoots(), map[string]string{"step": "An agent serves any step. Put a classify that reads a step into the step that it is for."}))
+		map[string]string{"step": "All steps share an agent. If a retry reads a step, put the retry into that step."}), env)
+	c.classifies(b, c.env(failureRoots(), map[string]string{"step": "All steps share an agent. If a classify reads a step, put the classify into that step."}))
 	needs := map[string]string{"exec": "command", "shell": "run", "http": "url"}
 	kind := b.Text("type")
 	for _, t := range []string{"exec", "shell", "http"} {

@@ -15,21 +15,21 @@ func (c *checker) budget(of *Block, nodes []*Node) {
 	}
 	c.tells(b, "notify")
 	d := diag.Diagnostic{Code: "F0147", Subject: b.Src.Header, Context: b.Words(), Summary: "Budget without a bound",
-		Detail: "Say how much there may be:  attempts = 20, tokens = 100000 or cost_usd = 2.5, or several of them."}
+		Detail: "Set a limit:  attempts = 20, tokens = 100000 or cost_usd = 2.5, or several of them."}
 	if b.attr("attempts") == nil && b.attr("tokens") == nil && b.attr("cost_usd") == nil {
 		c.report(d)
 		return
 	}
 	if !slices.ContainsFunc(nodes, (*Node).spends) {
 		d.Summary = "Nothing in the budget makes an attempt"
-		d.Detail = "A budget bounds attempts of steps, and what agents use in them. value, wait, fail and end make none. Remove the budget."
+		d.Detail = "A budget limits the attempts of steps and the usage of agents. value, wait, fail and end make no attempts. Remove the budget."
 		c.report(d)
 		return
 	}
 	for _, name := range []string{"tokens", "cost_usd"} {
 		if a := b.attr(name); a != nil && !slices.ContainsFunc(nodes, (*Node).asksAgent) {
-			c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0148", Subject: a.Src.Range, Context: b.Words(), Summary: name + " has no effect where no agent works",
-				Detail: "Agents alone say what they use. Bound the attempts:  attempts = 20."})
+			c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0148", Subject: a.Src.Range, Context: b.Words(), Summary: name + " has no effect without agents",
+				Detail: "Only agents report usage. Limit the attempts:  attempts = 20."})
 		}
 	}
 }

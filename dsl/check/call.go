@@ -36,14 +36,14 @@ func (c *checker) calls() []*Workflow {
 	}
 	for _, circle := range g.cycles() {
 		if len(circle) > 1 {
-			c.circle("F0261", "call each other", "Such runs would never end. Take one of these calls out.", circle, func(i int) (string, diag.Range) {
+			c.circle("F0261", "call each other", "Such runs would never end. Remove one of these calls.", circle, func(i int) (string, diag.Range) {
 				return all[i].Name, nameRange(all[i].Block)
 			})
 			continue
 		}
 		w := all[circle[0]]
 		c.report(diag.Diagnostic{Code: "F0261", Subject: nameRange(w.Block), Summary: fmt.Sprintf("Workflow %q calls itself", w.Name),
-			Detail: "Such a run would never end. To do something again there is  repeat { until = \"CONDITION\", max = N }."})
+			Detail: "Such a run would never end. To repeat steps, use  repeat { until = \"CONDITION\", max = N }."})
 	}
 	var out []*Workflow
 	for _, i := range g.order() {
@@ -158,7 +158,7 @@ func (c *checker) givenTo(to *Workflow, b *Block, call *Attr) {
 	if len(missing) > 0 {
 		bad = true
 		c.report(diag.Diagnostic{Code: "F0281", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("No value for %s of workflow %q", some(missing), to.Name),
-			Detail: fmt.Sprintf("What has no default must be given:  with = { %s = … }.", strings.Join(missing[:min(len(missing), maxNamed)], " = …, ")),
+			Detail: fmt.Sprintf("Inputs without a default are required:  with = { %s = … }.", strings.Join(missing[:min(len(missing), maxNamed)], " = …, ")),
 			Notes:  []diag.Note{{Text: to.Words() + " is declared here", Range: nameRange(to.Block)}}})
 	}
 	if a == nil || bad {

@@ -53,7 +53,7 @@ func (c *checker) channel(b *Block) {
 	c.request(b)
 	if a := b.attr("url"); a != nil && a.known != nil {
 		if u, err := url.Parse(a.written()); err == nil && kind == ir.ChannelNtfy && strings.Trim(u.Path, "/") == "" {
-			say(a.span(), "The address of ntfy names no topic", "The topic is the path of the address:  url = \"https://ntfy.example.com/TOPIC\".")
+			say(a.span(), "The address of ntfy has no topic", "The topic is the path of the address:  url = \"https://ntfy.example.com/TOPIC\".")
 		}
 	}
 	if a := b.attr("from"); a != nil && a.known != nil {
@@ -71,7 +71,7 @@ func (c *checker) channel(b *Block) {
 func (c *checker) addresses(a *Attr, say func(diag.Range, string, string)) {
 	t := a.Expr.Type
 	if !t.IsAny() && t.Kind != value.StringT && t.Kind != value.ListT && t.Kind != value.TupleT && t.Kind != value.SetT {
-		say(a.span(), fmt.Sprintf("to must be an address or a list of them, and this is %s", aKind(t)), "Write  to = \"team@example.com\"  or  to = [\"a@example.com\", \"b@example.com\"].")
+		say(a.span(), fmt.Sprintf("to must be an address or a list of addresses, and this is %s", aKind(t)), "Write  to = \"team@example.com\"  or  to = [\"a@example.com\", \"b@example.com\"].")
 		return
 	}
 	if a.Expr.Kind != ir.Const {
@@ -112,14 +112,14 @@ func (c *checker) tells(b *Block, attr string) {
 			c.unknownDeclared(b, r, "channel", c.channels)
 			continue
 		case seen[r.Name]:
-			say(r.Range, fmt.Sprintf("Channel %q stands twice", r.Name), "It gets the message once. Remove one of the two.")
+			say(r.Range, fmt.Sprintf("Channel %q is named twice", r.Name), "It gets the message once. Remove one of the two.")
 			continue
 		}
 		seen[r.Name], c.told[r.Name] = true, true
 		known = append(known, r)
 	}
 	if len(a.Names) == 0 {
-		say(a.span(), fmt.Sprintf("%s names no channel", attr), fmt.Sprintf("Nobody would be told:  %s = [channel.NAME].", attr))
+		say(a.span(), fmt.Sprintf("%s names no channel", attr), fmt.Sprintf("The message has no receiver:  %s = [channel.NAME].", attr))
 	}
 	if len(known) > schema.MaxReceivers {
 		say(a.span(), fmt.Sprintf("A message to %d channels", len(known)), fmt.Sprintf("The limit is %d.", schema.MaxReceivers))

@@ -77,12 +77,12 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 		switch m.Kind {
 		case value.ListT, value.SetT, value.MapT, value.TupleT, value.ObjectT, value.Null:
 			list = append(list, diag.Diagnostic{Code: "F0227", Subject: at, Summary: fmt.Sprintf("Argument %d of %s is %s", i, what, aKind(m)),
-				Detail: "Arguments are strings, numbers or bools. concat(…) joins lists to one, jsonencode(…) makes text of a value."})
+				Detail: "Arguments are strings, numbers or bools. concat(…) joins lists, jsonencode(…) turns a value into text."})
 			continue
 		}
 		if m.CanBeNull() {
 			list = append(list, diag.Diagnostic{Code: "F0229", Subject: at, Summary: fmt.Sprintf("Argument %d of %s may be null: %.60s", i, what, text),
-				Detail: fmt.Sprintf("Say what to use then: coalesce(%s, \"…\").", text)})
+				Detail: fmt.Sprintf("Give a value for that case: coalesce(%s, \"…\").", text)})
 		}
 	}
 	return list
@@ -115,11 +115,11 @@ func (c *checker) command(a *Attr, env *expr.Env) diag.List {
 		a.Script = true
 		if s, _ := e.Const.(string); strings.TrimSpace(s) == "" {
 			list = append(list, diag.Diagnostic{Code: "F0206", Subject: a.span(), Summary: "Script without a command",
-				Detail: "An empty script does nothing. Remove the step, or say what it runs."})
+				Detail: "An empty script does nothing. Remove the step, or give it a command."})
 		}
 	case e.Type.Kind == value.StringT:
-		list = append(list, diag.Diagnostic{Code: "F0207", Subject: a.span(), Summary: "Script that is only known in a run",
-			Detail: "A script is written out in the file, so that no value can become a command. A value can stand in it, as data:  run = \"PROGRAM ${" + a.Src.File.Text(x) + "}\"."})
+		list = append(list, diag.Diagnostic{Code: "F0207", Subject: a.span(), Summary: "A script must be a literal",
+			Detail: "A script must be literal text, so that a value can never become a command. A value can be in it, as data:  run = \"PROGRAM ${" + a.Src.File.Text(x) + "}\"."})
 	case a.of == "agent":
 		list = append(list, textual(e, a.Src.Name, a.span())...)
 	case e.Kind == ir.Const && emptyList(e.Const):

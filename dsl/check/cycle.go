@@ -67,7 +67,7 @@ func distinct(points []int) (out []int) {
 }
 
 // neverBegin is what a circle of references comes to.
-const neverBegin = "None of them can ever begin. Take one of these references out."
+const neverBegin = "None of them could ever start. Remove one of these references."
 
 // circle reports things that need each other, in the order of need; what says how, and fix what comes of it.
 func (c *checker) circle(code, what, fix string, members []int, at func(int) (string, diag.Range)) {

@@ -19,8 +19,8 @@ func (c *checker) deadline(n *Node) {
 		return
 	}
 	a, last := b.attr("progress"), 0.0
-	d := diag.Diagnostic{Code: "F0278", Subject: a.span(), Context: n.Words(), Summary: "progress must be written out",
-		Detail: "It is read before anything runs:  progress = [25, 50, 75]."}
+	d := diag.Diagnostic{Code: "F0278", Subject: a.span(), Context: n.Words(), Summary: "progress must be a literal",
+		Detail: "It is read before the run:  progress = [25, 50, 75]."}
 	list, _ := a.Expr.Const.([]any)
 	if a.Expr.Kind == ir.Const && len(list) > 0 {
 		d.Summary = ""
@@ -28,8 +28,8 @@ func (c *checker) deadline(n *Node) {
 	for _, v := range list {
 		p := v.(float64) // its type was checked
 		if p <= last || p >= 100 {
-			d.Summary = fmt.Sprintf("progress cannot have %s here", value.Text(p))
-			d.Detail = "Percentages lie above 0 and below 100, each above the one before:  progress = [25, 50, 75]."
+			d.Summary = fmt.Sprintf("progress cannot contain %s here", value.Text(p))
+			d.Detail = "Percentages are between 0 and 100, in increasing order:  progress = [25, 50, 75]."
 			break
 		}
 		last = p
@@ -53,11 +53,11 @@ func (c *checker) fallbacks(n *Node) {
 				continue
 			}
 			if at, twice := seen[g.Name]; twice && !said {
-				d := diag.Diagnostic{Code: "F0282", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Agent %q is asked twice in one step", g.Name),
-					Detail: "It would fail again as it has failed before. Remove it; for more attempts there is  retry { max_attempts = N }.",
+				d := diag.Diagnostic{Code: "F0282", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Agent %q is named twice in one step", g.Name),
+					Detail: "It would fail again. Remove it; for more attempts, use  retry { max_attempts = N }.",
 					Notes:  []diag.Note{{Text: "asked first here", Range: at.Range}}}
 				if r.Pool || at.Pool {
-					d.Detail = "A pool stands for each of its members, and one that has failed would fail again. Name agents and pools that share nobody; for more attempts there is  retry { max_attempts = N }."
+					d.Detail = "A pool contains all its members, and a member that failed would fail again. Name agents and pools without common members; for more attempts, use  retry { max_attempts = N }."
 				}
 				c.report(d)
 				said = true

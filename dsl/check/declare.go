@@ -28,11 +28,11 @@ func (c *checker) enter(b book, kind, name string, at diag.Range) bool {
 		return true
 	}
 	d := diag.Diagnostic{Code: "F0201", Subject: at, Summary: fmt.Sprintf("%s %q is declared twice", kind, name),
-		Detail: "Names stand for one thing each. Rename one of the two.",
+		Detail: "Names must be unique. Rename one of the two.",
 		Notes:  []diag.Note{{Text: "declared first", Range: first.place}}}
 	if first.name != name {
 		d.Code, d.Summary = "F0202", fmt.Sprintf("%s %q differs from %q in case only", kind, name, first.name)
-		d.Detail = "Such names are mistaken for each other, and some file systems cannot hold both. Rename one of the two."
+		d.Detail = "Such names are easy to confuse, and some file systems cannot store both. Rename one of the two."
 	}
 	c.report(d)
 	return false
@@ -43,7 +43,7 @@ func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory, on, routine and workflow. Named values stand in  locals { … }."})
+			Detail: "The top of a file contains only blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory, on, routine and workflow. Put named values into  locals { … }."})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program
@@ -57,13 +57,13 @@ func (c *checker) file(f *syntax.File) {
 		case "flowrun":
 			if p.Settings != nil {
 				c.report(diag.Diagnostic{Code: "F0107", Subject: b.Src.Range, Summary: "A second block flowrun in the program",
-					Detail: "The settings of a program stand in one block. Put all of it into one.", Notes: []diag.Note{{Text: "the first one", Range: p.Settings.Src.Range}}})
+					Detail: "A program has one block with settings. Move everything into one block.", Notes: []diag.Note{{Text: "the first one", Range: p.Settings.Src.Range}}})
 			}
 			p.Settings = b
 		case "memory":
 			if p.Memory != nil {
 				c.report(diag.Diagnostic{Code: "F0107", Subject: b.Src.Range, Summary: "A second block memory in the program",
-					Detail: "What agents remember is said in one block. Put all of it into one.", Notes: []diag.Note{{Text: "the first one", Range: p.Memory.Src.Range}}})
+					Detail: "A program has one block memory. Move everything into one block.", Notes: []diag.Note{{Text: "the first one", Range: p.Memory.Src.Range}}})
 				continue
 			}
 			p.Memory = b
@@ -102,7 +102,7 @@ func (c *checker) globals() {
 	for _, a := range p.Locals {
 		if !goodName(a.Src.Name) {
 			c.report(diag.Diagnostic{Code: "F0105", Subject: a.Src.Range, Summary: fmt.Sprintf("%.80q cannot be a name", a.Src.Name),
-				Detail: fmt.Sprintf("A name begins with a letter or _, goes on with letters, digits, _ and -, and has at most %d characters.", MaxName)})
+				Detail: fmt.Sprintf("A name begins with a letter or _, contains letters, digits, _ and -, and has at most %d characters.", MaxName)})
 		} else if c.enter(books["local"], "Local", a.Src.Name, a.Src.Range) {
 			c.locals[a.Src.Name] = a
 		}
@@ -178,7 +178,7 @@ func (c *checker) globals() {
 		if a := w.attr("default"); a != nil && a.Flag {
 			if first != nil {
 				c.report(diag.Diagnostic{Code: "F0203", Subject: a.Src.Range, Context: w.Words(), Summary: "More than one default workflow",
-					Detail: "One workflow of a program can have default = true: the one that runs where none is named.",
+					Detail: "Only one workflow of a program can have default = true: the one that runs if the command names none.",
 					Notes:  []diag.Note{{Text: "the first one", Range: first.attr("default").Src.Range}}})
 			} else {
 				first = w
@@ -188,7 +188,7 @@ func (c *checker) globals() {
 	for _, b := range p.Loops {
 		if w := c.workflows[b.Name]; c.enter(books["loop"], "Loop", b.Name, nameRange(b)) && w != nil {
 			c.report(diag.Diagnostic{Code: "F0201", Subject: nameRange(b), Summary: fmt.Sprintf("Loop %q has the name of a workflow", b.Name),
-				Detail: "Runs are found by the names of workflows and loops. Rename one of the two.", Notes: []diag.Note{{Text: "the workflow", Range: nameRange(w.Block)}}})
+				Detail: "flowrun finds runs by the names of workflows and loops. Rename one of the two.", Notes: []diag.Note{{Text: "the workflow", Range: nameRange(w.Block)}}})
 		}
 		c.static(b)
 	}
@@ -255,7 +255,7 @@ func (c *checker) nodes(w *Workflow) {
 				n.Children = add(n, 0, b.Blocks)
 				if len(n.Children) == 0 && !b.stray {
 					c.report(diag.Diagnostic{Code: "F0113", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No steps in %s", b.Words()),
-						Detail: "A group does what its steps do. Put steps into it, or remove it."})
+						Detail: "Add steps to the group, or remove it."})
 				}
 				continue
 			}
@@ -284,11 +284,11 @@ func (c *checker) nodes(w *Workflow) {
 		w.Finally = add(nil, 0, b.Blocks)
 		if len(w.Finally) == 0 && !b.stray {
 			c.report(diag.Diagnostic{Code: "F0113", Subject: b.Src.Header, Context: w.Words(), Summary: "No steps in finally",
-				Detail: "It does at the end what its steps do. Put steps into it, or remove it."})
+				Detail: "Add steps to the block, or remove it."})
 		}
 	}
 	if len(w.Nodes) == 0 && !w.stray {
 		c.report(diag.Diagnostic{Code: "F0114", Subject: w.Src.Header, Context: w.Words(), Summary: fmt.Sprintf("No steps in %s", w.Words()),
-			Detail: "A workflow needs something to do: step \"NAME\" { run = [\"PROGRAM\"] }."})
+			Detail: "A workflow needs at least one step: step \"NAME\" { run = [\"PROGRAM\"] }."})
 	}
 }

@@ -34,7 +34,7 @@ func (c *checker) decode(src *syntax.Block, s *schema.Block, within string) *Blo
 		}
 		if s.Kind == "repeat" {
 			c.report(diag.Diagnostic{Code: "F0266", Subject: src.Header, Context: b.Words(), Summary: "Repeat without a bound",
-				Detail: "A condition may never hold, and a run must end. Say how many iterations there may be at most:  max = 10."})
+				Detail: "The condition could stay false forever, and a run must end. Set the maximum number of iterations:  max = 10."})
 		} else {
 			c.report(diag.Diagnostic{Code: "F0106", Subject: src.Header, Context: b.Words(),
 				Summary: fmt.Sprintf("Missing attribute %q in %s", a.Name, b.Words()), Detail: "It is required. " + a.Doc + takes(a)})
@@ -57,8 +57,8 @@ func (c *checker) inner(parent *Block, body *syntax.Body, s *schema.Block, where
 			continue
 		}
 		if first := once[src.Kind]; child.Once && first != nil {
-			c.report(diag.Diagnostic{Code: "F0107", Subject: src.Range, Context: where, Summary: fmt.Sprintf("Block %q stands twice", src.Kind),
-				Detail: fmt.Sprintf("%s can have one %q block. Put all of it into one.", upper(where), src.Kind),
+			c.report(diag.Diagnostic{Code: "F0107", Subject: src.Range, Context: where, Summary: fmt.Sprintf("Block %q appears twice", src.Kind),
+				Detail: fmt.Sprintf("%s can have only one %q block. Move everything into one.", upper(where), src.Kind),
 				Notes:  []diag.Note{{Text: "the first one", Range: first.Range}}})
 			continue
 		}
@@ -86,12 +86,12 @@ func (c *checker) labels(b *Block) {
 		switch {
 		case s.AnyLabel && strings.TrimSpace(b.Name) != "" && len(b.Name) <= maxLabel:
 		case s.AnyLabel:
-			c.report(diag.Diagnostic{Code: "F0105", Subject: labels[0].Range, Summary: fmt.Sprintf("%.80q cannot be the label of a %q block", b.Name, s.Kind),
-				Detail: fmt.Sprintf("It is a text of 1 to %d bytes.", maxLabel)})
+			c.report(diag.Diagnostic{Code: "F0105", Subject: labels[0].Range, Summary: fmt.Sprintf("%.80q is not a valid label of a %q block", b.Name, s.Kind),
+				Detail: fmt.Sprintf("A label is a text of 1 to %d bytes.", maxLabel)})
 			b.Name = ""
 		case !goodName(b.Name):
 			c.report(diag.Diagnostic{Code: "F0105", Subject: labels[0].Range, Summary: fmt.Sprintf("%.80q cannot be a name", b.Name),
-				Detail: fmt.Sprintf("A name begins with a letter or _, goes on with letters, digits, _ and -, and has at most %d characters.", MaxName)})
+				Detail: fmt.Sprintf("A name begins with a letter or _, contains letters, digits, _ and -, and has at most %d characters.", MaxName)})
 			b.Name = ""
 		}
 	}

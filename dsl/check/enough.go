@@ -23,18 +23,18 @@ func (c *checker) enough(n *Node) {
 	if total < 0 {
 		return
 	}
-	d := diag.Diagnostic{Code: "F0263", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("This join of %d %s can never be met", total, what)}
+	d := diag.Diagnostic{Code: "F0263", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("This join of %d %s can never be satisfied", total, what)}
 	switch want := a.Expr.Const.(type) {
 	case float64:
 		if int(want) <= total {
 			return
 		}
-		d.Detail = fmt.Sprintf("It waits for %s successes. At most %d are there to be had.", value.Text(want), total)
+		d.Detail = fmt.Sprintf("It waits for %s successes. At most %d are possible.", value.Text(want), total)
 	default:
 		if a.Expr.Kind != ir.Condition || total > MaxJoinTried || canHold(a.Expr, total) {
 			return
 		}
-		d.Detail = "The condition is false in every way in which they can end. succeeded, failed and skipped count up to total, done is their sum."
+		d.Detail = "The condition is false for every possible result. succeeded, failed and skipped count up to total; done is their sum."
 	}
 	c.report(d)
 }

@@ -74,32 +74,32 @@ var ended = map[string]string{"status": notEnded, "failed": notEnded, "error": n
 
 // Why a name of the language cannot be read in a place.
 const (
-	notEach         = "each is the member that an instance of a for_each stands for; there is no for_each around this place."
-	notPrevious     = "previous is the result of the sibling before in a sequence; this is not a node of a sequence."
-	notAttempt      = "attempt is known where something is evaluated for each attempt: run, stdin, task, with, env, dir, gates and retry."
-	notResult       = "result is what a gate judges; only gates can read it. A step is read as step.NAME."
-	notError        = "error is what ended the attempt before; run, stdin, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
-	notInAllRetries = "This retry is for all nodes of the workflow. Put one that reads a step into the node that it is for."
-	notInAllRules   = "This rule is for all nodes of the workflow. Put one that reads a step into the node that it is for."
-	notHealed       = "healed is what a workflow of an escalation has returned for the next attempt of a node. The node, or a group around it, needs  escalate = escalation.NAME,  and a level with  workflow = workflow.NAME."
-	notElapsed      = "elapsed is how many seconds a node has run when one of its attempts has failed; only conditions that sort failures can read it."
-	notStep         = "Steps have no results yet where this is evaluated."
-	notInput        = "Inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
-	notRun          = "No run exists where this is evaluated."
-	notIteration    = "iteration counts from 1 inside a repeat; there is none around this place."
-	notInWhen       = "when is asked before the iterations of the node. Read iteration in what the node does, or in until; inside a repeated group, put it into a step (value = iteration) and read that step's output."
-	notLast         = "last is the iteration before of a repeat; there is none around this place."
-	notCounted      = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
-	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt, or the attribute feedback of the step; run, stdin, task, with, env and dir of a step with one of the two can read it."
-	notRecalled     = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
-	notNow          = "now is the time, which attributes of nodes and outputs can read. The start of the run is run.started_at."
-	notEvent        = "event is the data of an event; match of a wait for an event, and when and with of a block on can read it. What the step has got is its output: step.NAME.output."
+	notEach         = "each is the member of a for_each instance, and this place is not inside a for_each."
+	notPrevious     = "previous is the result of the previous node in a sequence; this is not a node of a sequence."
+	notAttempt      = "attempt is available in values that are evaluated for each attempt: run, stdin, task, with, env, dir, gates and retry."
+	notResult       = "result is the result that a gate judges; only gates can read it. For the result of a step, read step.NAME."
+	notError        = "error is the error of the previous attempt; run, stdin, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
+	notInAllRetries = "This retry applies to all nodes of the workflow. If it reads a step, put it into the node."
+	notInAllRules   = "This rule applies to all nodes of the workflow. If it reads a step, put it into the node."
+	notHealed       = "healed is the output of a healing workflow, for the next attempt of a node. The node, or a group around it, needs  escalate = escalation.NAME,  and a level with  workflow = workflow.NAME."
+	notElapsed      = "elapsed is the number of seconds since the node started; only conditions of retry, classify and escalation can read it."
+	notStep         = "This is evaluated before any step has a result."
+	notInput        = "Inputs belong to a workflow, and this is outside any workflow. Use a variable (var.NAME), or move it into the workflow."
+	notRun          = "This is evaluated before a run exists."
+	notIteration    = "iteration counts from 1 inside a repeat, and this place is not inside a repeat."
+	notInWhen       = "when is evaluated before the iterations of the node. Read iteration in the action of the node, or in until; inside a repeated group, put it into a step (value = iteration) and read that step's output."
+	notLast         = "last is the previous iteration of a repeat, and this place is not inside a repeat."
+	notCounted      = "Only join can read the counts of a join. For the counts of a for_each, read step.NAME.counts."
+	notFeedback     = "feedback is the message of a gate with on_fail = \"retry\" for the next attempt, or the attribute feedback of the step. run, stdin, task, with, env and dir of a step with one of the two can read it."
+	notRecalled     = "recalled has the memory entries for an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. To search the memory in a step, write  recall { query = … }."
+	notNow          = "Only attributes of nodes and outputs can read now. The start of the run is run.started_at."
+	notEvent        = "event is the data of an event; match of a wait for an event, and when and with of a block on can read it. The data that a step received is its output: step.NAME.output."
 	notRound        = "product and review are the results of a round of a feedback; accept and value of the feedback can read them."
-	notEnded        = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
-	notPicked       = "It names who won, and is null for all but a group with the attribute winner, and a parallel or for_each whose join is \"any\" or \"first_success\"."
+	notEnded        = "It is available at the end of the run: outputs of the workflow, finally and compensate can read it. For the status of a node, read step.NAME.status."
+	notPicked       = "It is the name of the winner. It is null, except for a group with the attribute winner, and for a parallel or for_each with the join \"any\" or \"first_success\"."
 	notRepeated     = "It counts the iterations of a repeat, and is null for a node without one."
-	notLocal        = "A value that is given is judged before locals are computed. Read var or input."
-	notFixed        = "It is fixed before anything is known; write the value out."
+	notLocal        = "Values are validated before locals are computed. Read var or input."
+	notFixed        = "It must be a literal, because it is read before everything else."
 )
 
 func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, Type: t} }
@@ -149,7 +149,7 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 	}
 	for _, p := range schema.AllPlanned() {
 		if p.Name != "" && p.Block == "" {
-			e.Hidden[p.Name] = "It is planned and not in this release. What to write today: " + p.Instead
+			e.Hidden[p.Name] = "It is planned, and not in this release. Until then: " + p.Instead
 		}
 	}
 	for _, rs := range []roots{c.global, more} {
@@ -174,7 +174,7 @@ func (c *checker) gateEnv() *expr.Env {
 // gateEnvOf is for gates at the top that judge a result of a known type.
 func (c *checker) gateEnvOf(result value.Type) *expr.Env {
 	return c.env(roots{"result": resultRoot("result", result), "recalled": root("recalled", recalledType)},
-		map[string]string{"step": "A gate at the top serves any step; write the gate inside the step to read other steps.", "input": "A gate at the top serves any workflow; write the gate inside the step to read inputs."})
+		map[string]string{"step": "All steps share a gate at the top of the file. Move the gate into the step to read other steps.", "input": "All workflows share a gate at the top of the file. Move the gate into the step to read inputs."})
 }
 
 // envKey tells apart the environments of a workflow. Places that may read the same share one.

@@ -22,7 +22,7 @@ func (c *checker) environment(a *Attr, env *expr.Env) (list diag.List) {
 	o, ok := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		return diag.List{{Code: "F0211", Subject: a.span(), Summary: "env must name its variables",
-			Detail: "Which variables are set is known from the file:  env = { NAME = \"value\" }. The values can be expressions."}}
+			Detail: "The names of the variables must be literals:  env = { NAME = \"value\" }. The values can be expressions."}}
 	}
 	a.Env = make(map[string]*ir.Expr, len(o.Items))
 	for _, item := range o.Items {
@@ -30,12 +30,12 @@ func (c *checker) environment(a *Attr, env *expr.Env) (list diag.List) {
 		key, ok := envKeyText(item.KeyExpr)
 		switch _, twice := a.Env[key]; {
 		case !ok || !envName.MatchString(key):
-			list = append(list, diag.Diagnostic{Code: "F0212", Subject: at, Summary: fmt.Sprintf("%.60s cannot be the name of an environment variable", a.Src.File.Text(item.KeyExpr)),
-				Detail: "Such a name is written out; it begins with a letter or _ and goes on with letters, digits and _."})
+			list = append(list, diag.Diagnostic{Code: "F0212", Subject: at, Summary: fmt.Sprintf("%.60s is not a valid name of an environment variable", a.Src.File.Text(item.KeyExpr)),
+				Detail: "The name is a literal that begins with a letter or _, and contains letters, digits and _."})
 			continue
 		case key == outputFile || ours.MatchString(key):
 			list = append(list, diag.Diagnostic{Code: "F0212", Subject: at, Summary: fmt.Sprintf("%s is set by flowrun itself", key),
-				Detail: "It would be set over. Take another name."})
+				Detail: "flowrun would overwrite it. Use another name."})
 			continue
 		case twice:
 			list = append(list, diag.Diagnostic{Code: "F0213", Subject: at, Summary: fmt.Sprintf("Environment variable %s is set twice", key),

@@ -12,7 +12,7 @@ import (
 
 // checkEscalations checks the escalations, once the inputs of all workflows are known.
 func (c *checker) checkEscalations() {
-	const why = "An escalation serves nodes of any workflow, so it reads var, local, error, attempt and elapsed alone."
+	const why = "All workflows share an escalation, so it reads only var, local, error, attempt and elapsed."
 	rule := c.env(failureRoots(), map[string]string{"step": why, "input": why})
 	roots := failureRoots()
 	roots["healed"] = root("healed", value.AnyType.OrNull())
@@ -22,7 +22,7 @@ func (c *checker) checkEscalations() {
 		for _, l := range b.levels() {
 			if first := levels[l.Name]; first != nil && l.Name != "" {
 				c.report(diag.Diagnostic{Code: "F0201", Subject: nameRange(l), Context: b.Words(), Summary: fmt.Sprintf("Level %q is declared twice", l.Name),
-					Detail: "Names stand for one thing each. Rename one of the two.", Notes: []diag.Note{{Text: "declared first", Range: nameRange(first)}}})
+					Detail: "Names must be unique. Rename one of the two.", Notes: []diag.Note{{Text: "declared first", Range: nameRange(first)}}})
 				continue
 			}
 			levels[l.Name] = l
@@ -31,7 +31,7 @@ func (c *checker) checkEscalations() {
 		}
 		if len(levels) == 0 && !b.stray {
 			c.report(diag.Diagnostic{Code: "F0350", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No levels in %s", b.Words()),
-				Detail: "An escalation leads to its levels. Write at least one:  level \"self_heal\" { workflow = workflow.NAME }."})
+				Detail: "An escalation needs at least one level:  level \"self_heal\" { workflow = workflow.NAME }."})
 		}
 		c.rules(b, levels, rule)
 	}
@@ -48,7 +48,7 @@ func (c *checker) rules(b *Block, levels map[string]*Block, env *expr.Env) {
 		a := r.attr("level")
 		if a != nil && a.Text != "" && levels[a.Text] == nil {
 			d := diag.Diagnostic{Code: "F0350", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%s has no level %.80q", upper(b.Words()), a.Text),
-				Detail: "Write the level, or name another one."}
+				Detail: "Add the level, or name another one."}
 			if near := c.nearest(a.Text, levels); near != "" {
 				d.Detail = fmt.Sprintf("Did you mean %q?", near)
 				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", near)}
@@ -61,7 +61,7 @@ func (c *checker) rules(b *Block, levels map[string]*Block, env *expr.Env) {
 		}
 		if last != nil {
 			c.report(diag.Diagnostic{Code: "F0351", Severity: diag.Warning, Subject: r.Src.Range, Context: b.Words(), Summary: "A second rule without a condition",
-				Detail: "The first one takes all that retries and fallback agents do not settle. Give one of the two a condition (when), or remove it.",
+				Detail: "The first rule already gets all failures that remain after retries and fallback agents. Give one of the two a condition (when), or remove it.",
 				Notes:  []diag.Note{{Text: "the first one", Range: last.Src.Range}}})
 			continue
 		}
@@ -80,7 +80,7 @@ func (c *checker) level(b *Block) {
 		}
 	} else if a := b.attr("with"); a != nil && !b.stray {
 		c.report(diag.Diagnostic{Code: "F0354", Subject: a.Src.Range, Context: b.Words(), Summary: "with has no effect without a workflow",
-			Detail: "It gives the inputs of the workflow that a level runs. Name the workflow, or remove it."})
+			Detail: "It sets the inputs of the workflow that a level runs. Name the workflow, or remove with."})
 	}
 	if a := b.attr("reassign"); a != nil {
 		if r := a.ref(); r.Name != "" && r.Pool && c.pools[r.Name] == nil {
@@ -93,7 +93,7 @@ func (c *checker) level(b *Block) {
 	for _, name := range []string{"after", "after_ack"} {
 		if a := b.attr(name); a != nil && b.attr("await") == nil && !b.stray {
 			c.report(diag.Diagnostic{Code: "F0354", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("%s has no effect without await", name),
-				Detail: "It says how long a level waits for a person. Write  await = \"decision\",  or remove it."})
+				Detail: "It is the time that a level waits for a person. Write  await = \"decision\",  or remove it."})
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (c *checker) oneDeed(b *Block) {
 			first = a
 		default:
 			c.report(diag.Diagnostic{Code: "F0352", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("A level with %s and %s", first.Src.Name, name),
-				Detail: "A level does one of the two. Put the second one into a level of its own, which follows if the first one does not help."})
+				Detail: "A level does only one of the two. Move the other one into a separate level, which follows if the first one does not help."})
 		}
 	}
 }
@@ -205,9 +205,9 @@ func (c *checker) gatesEscalate(n *Node) {
 			return
 		}
 		d := diag.Diagnostic{Code: "F0353", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("Gate %q escalates, and %s has no escalation", g.Name, n.Words()),
-			Detail: "Name one in the node:  escalate = escalation.NAME."}
+			Detail: "Add to the node:  escalate = escalation.NAME."}
 		if n.Schema.Kind == "step" {
-			d.Detail = "Name one in the step, or in the workflow:  escalate = escalation.NAME."
+			d.Detail = "Add to the step or the workflow:  escalate = escalation.NAME."
 		}
 		c.report(d)
 	}

@@ -37,9 +37,9 @@ var eventName = regexp.MustCompile(`^[a-z0-9._-]+$`)
 func EventName(name string) string {
 	switch {
 	case len(name) > schema.MaxEventName || !eventName.MatchString(name):
-		return fmt.Sprintf("The name of an event has 1 to %d characters: small letters, digits, dots, dashes and underscores.", schema.MaxEventName)
+		return fmt.Sprintf("The name of an event has 1 to %d characters: lower-case letters, digits, dots, dashes and underscores.", schema.MaxEventName)
 	case strings.HasPrefix(name, ownEvents):
-		return "Names that begin with  " + ownEvents + "  are flowrun's own. A block on hears  " + strings.Join(schema.OwnEvents, ", ") + ",  and a wait hears  " + strings.Join(schema.AwaitedEvents, ", ") + ".  Choose another name."
+		return "Names that begin with  " + ownEvents + "  are reserved for flowrun. A block on can use  " + strings.Join(schema.OwnEvents, ", ") + ",  and a wait hears  " + strings.Join(schema.AwaitedEvents, ", ") + ".  Choose another name."
 	}
 	return ""
 }
@@ -50,7 +50,7 @@ func (c *checker) eventName(b *Block) {
 		return
 	}
 	if why := EventName(a.Text); why != "" {
-		c.report(diag.Diagnostic{Code: "F0255", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("An event cannot be called %.80q", a.Text), Detail: why})
+		c.report(diag.Diagnostic{Code: "F0255", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%.80q is not a valid name of an event", a.Text), Detail: why})
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *checker) sync(b *Block) {
 	if a := b.attr("needs"); a != nil && a.known != nil {
 		switch list, is := a.known.Const.([]any); {
 		case is && len(list) == 0:
-			say(a, "needs is empty", "It names the parties that must be ready, the one of this step as well:  needs = [\"api\", \"ui\"].")
+			say(a, "needs is empty", "It names all parties that must be ready, including the party of this step:  needs = [\"api\", \"ui\"].")
 		case len(list) > schema.MaxParties:
 			say(a, fmt.Sprintf("needs has %d parties", len(list)), fmt.Sprintf("The limit is %d.", schema.MaxParties))
 		}
@@ -91,7 +91,7 @@ func (c *checker) sync(b *Block) {
 	if a := b.attr("reason"); a != nil {
 		ready := b.attr("ready")
 		if ready == nil || ready.known != nil && ready.known.Const == true {
-			say(a, "A reason of a party that is ready", "reason says why the party is not ready:  ready = false, or a condition.")
+			say(a, "A reason of a party that is ready", "reason explains why the party is not ready. Add  ready = false, or a condition.")
 		}
 	}
 	if a := b.attr("ready"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const && a.Expr.Const == nil {
@@ -109,7 +109,7 @@ func (c *testChecker) published(b *Block, m *ir.Moment) {
 	}
 	if m.Kind == ir.EmitMoment {
 		if why := EventName(b.Name); why != "" {
-			c.report(diag.Diagnostic{Code: "F0255", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("An event cannot be called %.80q", b.Name), Detail: why})
+			c.report(diag.Diagnostic{Code: "F0255", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("%.80q is not a valid name of an event", b.Name), Detail: why})
 		}
 	}
 	known := true

@@ -147,7 +147,7 @@ func textual(e *ir.Expr, what string, at diag.Range) diag.List {
 		}
 	case value.ListT, value.SetT, value.MapT, value.TupleT, value.ObjectT:
 		return diag.List{{Code: "F0228", Subject: at, Summary: fmt.Sprintf("%s must be text, and this is %s", what, aKind(e.Type)),
-			Detail: "Strings, numbers and bools become text by themselves. For all else write jsonencode(…), or join(\", \", …) for a list."}}
+			Detail: "Strings, numbers and bools become text automatically. For other values, write jsonencode(…), or join(\", \", …) for a list."}}
 	}
 	return expr.Conform(e, value.StringType, what, at)
 }

@@ -22,11 +22,11 @@ func crosses(n, to *Node) (drawn bool, d *diag.Diagnostic) {
 	case !n.final && !to.final || from == other:
 		return true, nil
 	case to.final && !n.final:
-		return false, &diag.Diagnostic{Code: "F0275", Summary: fmt.Sprintf("%s stands in finally, which runs after %s", upper(to.Words()), n.Words()),
-			Detail: "What is done in finally is done when all else has ended; outputs of the workflow can read it. Move the node out of finally, or this one into it."}
+		return false, &diag.Diagnostic{Code: "F0275", Summary: fmt.Sprintf("%s is in finally, which runs after %s", upper(to.Words()), n.Words()),
+			Detail: "finally runs after all other nodes; only outputs of the workflow can read it. Move the node out of finally, or this one into it."}
 	case to.final && other.index > from.index:
 		return false, &diag.Diagnostic{Code: "F0275", Summary: fmt.Sprintf("%s runs after %s in finally", upper(to.Words()), n.Words()),
-			Detail: "The nodes of finally run one after the other, in the order in which they are written. Change their order, or put both into a group."}
+			Detail: "The nodes of finally run one after the other, in the order of the file. Change their order, or put both into a group."}
 	}
 	return false, nil
 }

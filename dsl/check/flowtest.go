@@ -87,7 +87,7 @@ func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test
 	}
 	for _, a := range file.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a test file stand blocks:  test \"NAME\" { … }."})
+			Detail: "The top of a test file contains only blocks:  test \"NAME\" { … }."})
 	}
 	var tests []*Test
 	names := book{}
@@ -132,7 +132,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 		at, err := time.Parse(time.RFC3339, a.Text)
 		if err != nil || at.Year() < 1970 || at.Year() > 2200 {
 			c.report(diag.Diagnostic{Code: "F0284", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("start_at cannot be %.40q", a.Text),
-				Detail: "It is a moment as in RFC 3339, from 1970 to 2200:  start_at = \"2026-01-05T08:00:00Z\"."})
+				Detail: "It is a time in RFC 3339, from 1970 to 2200:  start_at = \"2026-01-05T08:00:00Z\"."})
 		} else {
 			t.StartAt = at.UTC()
 		}
@@ -150,7 +150,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 			}
 			if first := seen[i.Words()]; first != nil {
 				c.report(diag.Diagnostic{Code: "F0201", Subject: nameRange(i), Context: b.Words(), Summary: fmt.Sprintf("%s has two stubs", upper(i.Words())),
-					Detail: "Put the replies of both into one list, in the order in which they are given.", Notes: []diag.Note{{Text: "the first one", Range: nameRange(first)}}})
+					Detail: "Put the replies of both into one list, in the order of the requests.", Notes: []diag.Note{{Text: "the first one", Range: nameRange(first)}}})
 				continue
 			}
 			seen[i.Words()] = i
@@ -170,7 +170,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	asks := slices.ContainsFunc(t.Moments, func(m ir.Moment) bool { return m.Kind == ir.AskMoment })
 	if b.attr("expect") == nil && !asks && !b.stray {
 		c.report(diag.Diagnostic{Code: "F0296", Subject: b.Src.Header, Summary: fmt.Sprintf("Nothing is expected in %s", b.Words()),
-			Detail: "A test that asks nothing cannot fail. Say what must hold:  expect = [\"run.status == 'succeeded'\"]."})
+			Detail: "A test without conditions cannot fail. Add conditions:  expect = [\"run.status == 'succeeded'\"]."})
 	}
 	return t
 }
@@ -256,7 +256,7 @@ func (c *testChecker) storeKeys(b *Block, g Given) {
 func storeKey(text string) *expr.NoName {
 	namespace, key := ir.SplitStoreKey(text)
 	if summary, detail := wrongNamespace(namespace); summary != "" {
-		return &expr.NoName{Summary: summary, Detail: detail + " The key stands behind it:  NAMESPACE/KEY. Of a key with a slash in the namespace default, the whole is  default/KEY."}
+		return &expr.NoName{Summary: summary, Detail: detail + " The key follows it:  NAMESPACE/KEY. For a key with a slash in the namespace default, write  default/KEY."}
 	}
 	if summary, detail := wrongKey(key); summary != "" {
 		return &expr.NoName{Summary: summary, Detail: detail}
@@ -405,7 +405,7 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 		judges := c.judges(g)
 		if g.attr("run") == nil && g.Inner("benchmark") == nil && judges == nil {
 			c.report(diag.Diagnostic{Code: "F0298", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s needs no stub", upper(g.Words())),
-				Detail: "It starts no program, so a test asks the gate itself. The output of the step decides how it judges."})
+				Detail: "It starts no program, so the test runs the gate itself. Its verdict depends on the output of the step."})
 			return s, false
 		}
 		if s.Path, r = path, (replier{what: "a gate", takes: programMembers[1:], output: value.AnyType}); judges != nil {

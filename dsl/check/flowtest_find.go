@@ -187,7 +187,7 @@ func (c *testChecker) find(path string) (found testPlace, missing *expr.NoName) 
 		return found, nil
 	}
 	return found, &expr.NoName{Summary: fmt.Sprintf("Several workflows have a node %q", path),
-		Detail: fmt.Sprintf("The runs of the test run the workflows %s. Write the path behind the name of a run:  \"%s/%s\".", some(in), c.runs.list[0].Label, path)}
+		Detail: fmt.Sprintf("The runs of the test run the workflows %s. Add the name of a run before the path:  \"%s/%s\".", some(in), c.runs.list[0].Label, path)}
 }
 
 // sameNode gives the node of a name that stands in a workflow which several nodes of the tested one run, as an escalation does.
@@ -259,7 +259,7 @@ func (places *testPlaces) wrongKey(p testPlace, path string) *expr.NoName {
 		switch {
 		case isTriggered(before) && !strings.Contains(before, "/") && strings.HasPrefix(behind, "/"): // the run of a workflow
 		case at.node == nil || strings.HasSuffix(before, "]") || behind != "" && behind[0] != '/':
-			return &expr.NoName{Detail: "A key stands once, right behind the name of a node that has for_each:  each[0]  or  round[0]/draft."}
+			return &expr.NoName{Detail: "Write a key once, directly after the name of a node with for_each:  each[0]  or  round[0]/draft."}
 		case at.node.attr("for_each") == nil:
 			return &expr.NoName{Detail: fmt.Sprintf("%s has no for_each, so it has one instance. Write  %s  without %s.", upper(at.node.Words()), before, path[key[0]:key[1]])}
 		}
@@ -316,7 +316,7 @@ func (c *testChecker) gateOf(name string) (g *Block, path string, missing *expr.
 		several := &expr.NoName{Summary: fmt.Sprintf("Several steps have a gate %q", name), Detail: fmt.Sprintf("Write the path of the step and the gate: %s.", some(paths))}
 		if top != nil {
 			several.Summary = fmt.Sprintf("Several gates have the name %q", name)
-			several.Detail = fmt.Sprintf("One is at the top of the program. For one of a step write its path and the gate: %s.", some(paths))
+			several.Detail = fmt.Sprintf("One is at the top of the program. For the gate of a step, write the path of the step and the gate: %s.", some(paths))
 		}
 		return nil, "", several
 	}

@@ -69,7 +69,7 @@ func (c *testChecker) loopOnly(b *Block) (fine bool) {
 		c.report(diag.Diagnostic{Code: "F0435", Subject: at, Context: b.Words(), Summary: what, Detail: detail})
 	}
 	if c.runs.loop == nil {
-		const why = "No loop runs in this test. Write  loop = loop.NAME  in place of workflow, inputs and blocks start."
+		const why = "No loop runs in this test. Write  loop = loop.NAME  instead of workflow, inputs and blocks start."
 		if a := b.attr("items"); a != nil {
 			refuse(a.Src.Range, "items in a test of workflows", why)
 		}
@@ -80,7 +80,7 @@ func (c *testChecker) loopOnly(b *Block) (fine bool) {
 		}
 		return fine
 	}
-	const why = "The test runs a loop, whose handles start workflows with inputs of their own."
+	const why = "The test runs a loop, and the handles of the loop set the inputs of the workflows."
 	for _, name := range []string{"workflow", "inputs"} {
 		if a := b.attr(name); a != nil {
 			refuse(a.Src.Range, fmt.Sprintf("%s in a test of a loop", name), why)
@@ -92,7 +92,7 @@ func (c *testChecker) loopOnly(b *Block) (fine bool) {
 			refuse(i.Src.Header, fmt.Sprintf("A block %s in a test of a loop", i.Schema.Kind), why)
 		case "test.decide":
 			if b.attr("run_for") == nil {
-				refuse(i.Src.Header, "A block decide without run_for in a test of a loop", "A loop does not wait for items whose runs wait for people. Say how long it runs:  run_for = \"1h\".")
+				refuse(i.Src.Header, "A block decide without run_for in a test of a loop", "A loop does not wait for items that wait for people. Set the duration of the test:  run_for = \"1h\".")
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (c *testChecker) loopPlaces(add func(*Workflow, string)) {
 func (c *testChecker) loopNames(env *expr.Env) {
 	if c.runs.loop == nil {
 		for _, name := range []string{"loop", "agents"} {
-			env.Hidden[name] = "The test runs no loop. Write  loop = loop.NAME  in place of workflow, inputs and blocks start."
+			env.Hidden[name] = "The test runs no loop. Write  loop = loop.NAME  instead of workflow, inputs and blocks start."
 		}
 		return
 	}

@@ -131,14 +131,14 @@ func always(t value.Type) value.Type {
 func (c *testChecker) requestEnv() *expr.Env {
 	env := c.fixedEnv()
 	for _, name := range schema.Roots {
-		env.Hidden[name] = "A reply reads  request  alone: task, with, feedback, attempt, iteration, agent, handoff and inputs of what is asked."
+		env.Hidden[name] = "A reply can only read  request: its task, with, feedback, attempt, iteration, agent, handoff and inputs."
 	}
 	env.Roots = roots{"request": root("request", requestType)}
 	return env
 }
 
 // Why a name of the language cannot be read in a condition of a test.
-const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, routines.NAME, runs.NAME, path, elapsed, live and before('A', 'B'), and in a test of a loop  loop  and agents.NAME."
+const notInTest = "A test reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, routines.NAME, runs.NAME, path, elapsed, live and before('A', 'B'), and in a test of a loop  loop  and agents.NAME."
 
 // names is for the conditions of the test at hand. Tests whose runs have the same workflows share it.
 func (c *testChecker) names() *expr.Env {
@@ -162,7 +162,7 @@ func (c *testChecker) names() *expr.Env {
 	}
 	for _, p := range schema.AllPlanned() {
 		if p.Name != "" && p.Block == "test" {
-			env.Hidden[p.Name] = "It is planned and not in this release. What to write today: " + p.Instead
+			env.Hidden[p.Name] = "It is planned, and not in this release. Until then: " + p.Instead
 		}
 	}
 	steps, hidden := c.stepsOf(w)
@@ -239,7 +239,7 @@ func (c *testChecker) names() *expr.Env {
 			if near := c.nearestOf(name, func() []string { return slices.Sorted(maps.Keys(known)) }); near != "" {
 				return t, &expr.NoName{Detail: fmt.Sprintf("Did you mean %q?", near)}
 			}
-			return t, &expr.NoName{Detail: "The program has none of this name."}
+			return t, &expr.NoName{Detail: "The program has no such name."}
 		}
 	}
 	stored := func(key string) (value.Type, *expr.NoName) { return value.AnyType, storeKey(key) }

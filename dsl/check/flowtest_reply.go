@@ -58,7 +58,7 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 		return replier{what: "a compensation", takes: programMembers[1:], output: value.AnyType}, ""
 	}
 	if n.Schema.Kind != "step" {
-		return r, "A test runs the steps in it, with the stubs of these."
+		return r, "A test runs the steps inside it, with their stubs."
 	}
 	output := c.made(c.workflow, n)
 	if a := n.attr("output"); a != nil && a.Type != nil {
@@ -76,11 +76,11 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 	case ir.RememberAction, ir.RecallAction:
 		return replier{what: "a step of the memory", takes: programMembers[:1], output: output}, ""
 	case ir.CallAction:
-		return r, "A test runs the workflow that it calls, with the stubs of the steps in there."
+		return r, "A test runs the called workflow, with the stubs of its steps."
 	case ir.KVAction, ir.EmitAction, ir.SyncAction, ir.NotifyAction, ir.HandoffAction, ir.ValueAction, ir.WaitAction, ir.ApproveAction, ir.FailAction, ir.EndAction:
-		return r, fmt.Sprintf("Its action is %s, which starts nothing: a test does the same as a run.", n.Does)
+		return r, fmt.Sprintf("Its action %s starts nothing, so a test does the same as a run.", n.Does)
 	}
-	return r, "The host of the test answers it, as that of a run does."
+	return r, "The test answers it in the same way as a run."
 }
 
 // replies checks the replies of a stub.
@@ -92,9 +92,9 @@ func (c *testChecker) replies(b *Block, r replier) (out []ir.Reply) {
 	list, ok := a.Src.Expr().(*hclsyntax.TupleConsExpr)
 	if !ok || len(list.Exprs) == 0 {
 		d := diag.Diagnostic{Code: "F0295", Subject: a.span(), Context: b.Words(), Summary: "replies must be a list of objects",
-			Detail: "Each object is one answer; the last one stays:  replies = [{ exit_code = 1 }, { stdout = \"done\" }]."}
+			Detail: "Each object is one reply; the last one is repeated:  replies = [{ exit_code = 1 }, { stdout = \"done\" }]."}
 		if _, one := a.Src.Expr().(*hclsyntax.ObjectConsExpr); one {
-			d.Summary, d.Detail = "A single reply stands in brackets, too", "replies is a list of objects, also of one:  replies = [{ … }]."
+			d.Summary, d.Detail = "A single reply needs brackets, too", "replies is a list of objects:  replies = [{ … }]."
 		}
 		c.report(d)
 		return nil
@@ -103,7 +103,7 @@ func (c *testChecker) replies(b *Block, r replier) (out []ir.Reply) {
 		o, ok := x.(*hclsyntax.ObjectConsExpr)
 		if !ok {
 			c.report(diag.Diagnostic{Code: "F0295", Subject: expr.Range(x.Range()), Context: b.Words(), Summary: "A reply is an object",
-				Detail: "It says what is answered, such as  { output = { verdict = \"pass\" }, takes = \"30s\" }."})
+				Detail: "A reply is an object such as  { output = { verdict = \"pass\" }, takes = \"30s\" }."})
 			continue
 		}
 		if reply, ok := c.reply(b, a, o, r); ok {
@@ -139,10 +139,10 @@ func (c *testChecker) reply(b *Block, a *Attr, o *hclsyntax.ObjectConsExpr, r re
 			continue
 		case !slices.Contains(r.takes, name) && !slices.Contains(anyMembers, name):
 			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s has no %s", upper(r.what), name),
-				Detail: fmt.Sprintf("A reply of it can have %s.", list(append(slices.Clone(r.takes), anyMembers...)))})
+				Detail: fmt.Sprintf("Its replies can have %s.", list(append(slices.Clone(r.takes), anyMembers...)))})
 			continue
 		case has[name] != diag.Range{}:
-			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s stands twice in a reply", name), Detail: "Only one of the two could be answered. Remove one."})
+			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("A reply has %s twice", name), Detail: "Only one of the two can be used. Remove one."})
 			continue
 		}
 		has[name] = at
@@ -161,19 +161,19 @@ func (c *testChecker) reply(b *Block, a *Attr, o *hclsyntax.ObjectConsExpr, r re
 		}
 	}
 	if out.Hang && out.Lost {
-		bad(diag.Diagnostic{Subject: has["lost"], Summary: "A reply hangs and is lost", Detail: "One that hangs never answers; one that is lost falls silent after  takes. Choose one."})
+		bad(diag.Diagnostic{Subject: has["lost"], Summary: "A reply hangs and is lost", Detail: "A reply that hangs never answers; a lost attempt falls silent after  takes. Choose one."})
 	}
 	for _, name := range []string{"output", "stdout", "stderr", "exit_code", "error", "status", "usage", "measured"} {
 		at, given := has[name]
 		switch {
 		case given && (out.Hang || out.Lost):
-			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s has no effect in this reply", name), Detail: "It gives no answer, because of  hang  or  lost. Remove one of the two."})
+			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s has no effect in this reply", name), Detail: "It never answers, because of  hang  or  lost. Remove one of the two."})
 		case given && out.Error != nil && out.Error.Kind == ir.Const && (name == "output" || name == "status" || name == "measured"):
-			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("A reply with both %s and error", name), Detail: "An attempt succeeds or fails. Make two replies of it, or remove one of the two."})
+			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("A reply with both %s and error", name), Detail: "An attempt succeeds or fails. Make two replies, or remove one of the two."})
 		}
 	}
 	if slices.Contains(r.takes, "measured") && out.Measured == nil && out.Error == nil && out.ExitCode == nil && !out.Hang && !out.Lost && ok {
-		bad(diag.Diagnostic{Subject: expr.Range(o.Range()), Summary: "The benchmark has no figures in this reply", Detail: "A test measures nothing. Give the figure of each sample:  measured = [1.5, 1.6]."})
+		bad(diag.Diagnostic{Subject: expr.Range(o.Range()), Summary: "This reply has no measurements for the benchmark", Detail: "A test does not measure anything itself. Give one measurement for each sample:  measured = [1.5, 1.6]."})
 	}
 	if _, waits := has["takes"]; waits && out.Hang {
 		bad(diag.Diagnostic{Subject: has["takes"], Summary: "takes has no effect in this reply", Detail: "It hangs, so it never answers. Remove one of the two."})
@@ -210,8 +210,8 @@ func replyError(a *Attr) diag.List {
 	if a.Expr.Kind == ir.Const {
 		if _, stray := strayAttr(a.Expr.Const, schema.ReplyError); stray == nil {
 			if _, err := value.Convert(a.Expr.Const, schema.ReplyError); err != nil {
-				d := diag.Diagnostic{Code: "F0295", Subject: a.span(), Summary: "An error that cannot be answered",
-					Detail: upper(err.Error()) + ". It is an object of kind, message, status and retry_after, each of which can be left out."}
+				d := diag.Diagnostic{Code: "F0295", Subject: a.span(), Summary: "An impossible error in a reply",
+					Detail: upper(err.Error()) + ". It is an object of kind, message, status and retry_after, all optional."}
 				return diag.List{d}
 			}
 		}

@@ -171,8 +171,8 @@ func (c *testChecker) whichRun(b *Block) (label string, ok bool) {
 		case c.runs.started == 1 && len(c.runs.list) > 0:
 			return c.runs.list[0].Label, true
 		}
-		c.report(diag.Diagnostic{Code: "F0265", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("%s does not say which run", upper(b.Words())),
-			Detail: fmt.Sprintf("The test starts several runs. Name the one that is meant:  of = %q.", c.runs.labels()[0])})
+		c.report(diag.Diagnostic{Code: "F0265", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("%s does not name its run", upper(b.Words())),
+			Detail: fmt.Sprintf("The test starts several runs. Name one:  of = %q.", c.runs.labels()[0])})
 		return "", false
 	}
 	if c.runs.named[a.Text] != nil {
@@ -182,8 +182,8 @@ func (c *testChecker) whichRun(b *Block) (label string, ok bool) {
 		return "", false // it was reported
 	}
 	if c.runs.below[a.Text] {
-		c.report(diag.Diagnostic{Code: "F0265", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Run %q does not stand above %s", a.Text, b.Words()),
-			Detail: "A block retry stands below the block of the run that it repeats. Change the order of the blocks."})
+		c.report(diag.Diagnostic{Code: "F0265", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Run %q is not declared above %s", a.Text, b.Words()),
+			Detail: "A block retry must come after the block of the run that it repeats. Change the order of the blocks."})
 		return "", false
 	}
 	d := diag.Diagnostic{Code: "F0294", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("The test has no run %q", a.Text)}
@@ -193,7 +193,7 @@ func (c *testChecker) whichRun(b *Block) (label string, ok bool) {
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: a.span(), Text: inQuotes(near)}
 	case len(known) == 0:
-		d.Detail = "Blocks  start \"NAME\" { … }  name runs, and the test has none. Without  of  it is the run of the test."
+		d.Detail = "Only blocks  start \"NAME\" { … }  name runs, and the test has none. Remove  of  to mean the run of the test."
 	default:
 		d.Detail = fmt.Sprintf("Runs that are named: %s.", some(known))
 	}
@@ -250,7 +250,7 @@ func (c *testChecker) sets(b *Block, run *TestRun, m *ir.Moment) {
 	if a == nil {
 		if by := b.attr("by"); by != nil {
 			c.report(diag.Diagnostic{Code: "F0154", Subject: by.span(), Context: b.Words(), Summary: "by without set",
-				Detail: "It names the person who sets steps:  set = { STEP = OUTPUT }."})
+				Detail: "It is the person who sets the outputs:  set = { STEP = OUTPUT }."})
 		}
 		return
 	}
@@ -267,7 +267,7 @@ func (c *testChecker) sets(b *Block, run *TestRun, m *ir.Moment) {
 	}
 	given, ok := v.(map[string]any)
 	if !ok {
-		refuse("set is not an object", "It gives steps their outputs:  set = { STEP = OUTPUT }. A path is a name in quotes:  \"each[1]\".")
+		refuse("set is not an object", "It sets outputs of steps:  set = { STEP = OUTPUT }. A path is a name in quotes:  \"each[1]\".")
 		return
 	}
 	m.Set = map[string]value.Value{}
@@ -281,7 +281,7 @@ func (c *testChecker) sets(b *Block, run *TestRun, m *ir.Moment) {
 			refuse(fmt.Sprintf("%q is in a called run", name), fmt.Sprintf("Set the step that calls workflow %q.", p.in.Name))
 			continue
 		case p.node.Schema.Kind != "step":
-			refuse(fmt.Sprintf("%s is not a step", upper(p.node.Words())), "Only a step can be set. Set the steps in it by their paths.")
+			refuse(fmt.Sprintf("%s is not a step", upper(p.node.Words())), "Only steps have an output to set. Set the steps inside by their paths.")
 			continue
 		}
 		if t := p.node.output; t.Kind != "" {
@@ -310,7 +310,7 @@ func (c *testChecker) figures(b *Block, m *ir.Moment) {
 		data[name] = v
 	}
 	if b.attr("cpu") == nil && b.attr("memory") == nil && !b.stray {
-		c.report(diag.Diagnostic{Code: "F0106", Subject: b.Src.Header, Summary: "No figure in metrics", Detail: "Say what changes:  cpu = 85, memory = 60, or both."})
+		c.report(diag.Diagnostic{Code: "F0106", Subject: b.Src.Header, Summary: "No figure in metrics", Detail: "Set at least one metric:  cpu = 85, memory = 60, or both."})
 	}
 	m.Data = data
 }
@@ -372,7 +372,7 @@ func (c *testChecker) stepsOf(w *Workflow) (steps map[string]value.Type, hidden 
 		switch many := p.node.manyTimes(); {
 		case p.in != w:
 		case many != nil:
-			hidden[p.node.Name] = fmt.Sprintf("It exists once for each instance of %q. Write node[\"%s\"] for one of them.", many.Name, shownInstance(p.node, many))
+			hidden[p.node.Name] = fmt.Sprintf("It exists once for each instance of %q. For one instance, write node[\"%s\"].", many.Name, shownInstance(p.node, many))
 		default:
 			steps[p.node.Name] = always(w.resultFor(p.node, nil))
 		}
@@ -392,7 +392,7 @@ func (c *testChecker) hideRun(env *expr.Env) {
 	}
 	why := severalRuns
 	if c.runs.loop != nil {
-		why = "The test runs a loop. Its name is  loop,  and the runs that do its items are runs[0], runs[1] and so on, in the order of their starts."
+		why = "The test runs a loop. Read it as  loop. The runs of its items are runs[0], runs[1] and so on, in the order of their starts."
 	} else if c.runs.none {
 		why = "The test starts no run itself, because the program has no default workflow and the test names none. The runs that events and routines start are runs[0], runs[1] and so on, in the order of their starts."
 	}

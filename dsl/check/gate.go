@@ -34,13 +34,13 @@ func (c *checker) gate(b *Block) {
 	}
 	switch len(found) {
 	case 0:
-		c.report(diag.Diagnostic{Code: "F0121", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing to judge by in %s", b.Words()),
+		c.report(diag.Diagnostic{Code: "F0121", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("%s has no way to judge", b.Words()),
 			Detail: "A gate has one of  check = \"CONDITION over result\",  run = [\"PROGRAM\"],  schema = { JSON Schema },  review { agent = agent.NAME },  security { scan = [\"secrets\"] }  and  benchmark { run = [\"PROGRAM\"] }."})
 		return
 	case 1:
 	default:
 		c.report(diag.Diagnostic{Code: "F0122", Subject: *judgesBy(b, found[1]), Context: b.Words(), Summary: fmt.Sprintf("Both %s in %s", list(found), b.Words()),
-			Detail: "A gate judges by one thing. Make several gates of it.", Notes: []diag.Note{{Text: found[0] + " stands here", Range: *judgesBy(b, found[0])}}})
+			Detail: "A gate judges in one way. Split it into several gates.", Notes: []diag.Note{{Text: found[0] + " is here", Range: *judgesBy(b, found[0])}}})
 		return
 	}
 	if r := b.Inner("review"); r != nil {
@@ -54,7 +54,7 @@ func (c *checker) gate(b *Block) {
 	}
 	if a := b.attr("block"); a != nil && b.attr("findings") == nil {
 		c.report(diag.Diagnostic{Code: "F0123", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("block has no effect on a gate with %s", found[0]),
-			Detail: "It says which findings do not pass. Beside it belongs  findings = \"sarif\"  or  \"json\"; the blocks review and security have a block of their own."})
+			Detail: "It is the severity of findings that do not pass. Add  findings = \"sarif\"  or  \"json\"; the blocks review and security have their own attribute block."})
 	}
 	if found[0] == "run" || found[0] == "benchmark" && b.attr("findings") == nil {
 		return
@@ -84,8 +84,8 @@ func (c *checker) reviewer(b *Block) {
 		return
 	}
 	if a.Names[0].Member != nil {
-		c.report(diag.Diagnostic{Code: "F0152", Subject: a.Src.Range, Context: b.Words(), Summary: "A judge cannot be computed",
-			Detail: "The members of a pool judge in turn:  agent = pool.NAME. Or name the agent:  agent = agent.NAME."})
+		c.report(diag.Diagnostic{Code: "F0152", Subject: a.Src.Range, Context: b.Words(), Summary: "A judge must be a literal",
+			Detail: "Name a pool, whose members judge in turn:  agent = pool.NAME, or an agent:  agent = agent.NAME."})
 	}
 }
 
@@ -99,7 +99,7 @@ func (c *checker) scans(b *Block) {
 		if slices.Contains(ir.Scans, ir.Scan(s)) {
 			continue
 		}
-		d := diag.Diagnostic{Code: "F0151", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("There is no scan %q", s),
+		d := diag.Diagnostic{Code: "F0151", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Unknown scan %q", s),
 			Detail: "Scans are " + strings.Join(ir.Texts(ir.Scans), " and ") + "."}
 		if near := diag.Nearest(s, ir.Texts(ir.Scans)); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)
@@ -122,7 +122,7 @@ func (c *checker) selfJudged(n *Node, g *Block) {
 	for i, name := range who.Names {
 		if _, member := who.Member(i); !judge.Pool && (!name.Pool && name.Name == judge.Name || member == judge.Name) {
 			c.report(diag.Diagnostic{Code: "F0153", Severity: diag.Warning, Subject: judge.Range, Context: n.Words(), Summary: fmt.Sprintf("Agent %q judges its own work", judge.Name),
-				Detail: "A judge that did the work finds what it found when it did it. Let another agent judge.",
+				Detail: "An agent overlooks its own mistakes. Let another agent judge.",
 				Notes:  []diag.Note{{Text: "the agent of " + n.Words(), Range: name.Range}}})
 		}
 	}

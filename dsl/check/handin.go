@@ -16,5 +16,5 @@ func (c *checker) handsIn(n *Node) {
 		return
 	}
 	c.report(diag.Diagnostic{Code: "F0127", Subject: a.Src.Range, Context: n.Words(), Summary: "on_timeout has no effect without a timeout",
-		Detail: "The attempt can take as long as it likes. Say how long:  timeout = \"10m\", here or in the agent."})
+		Detail: "The attempt has no time limit. Add one:  timeout = \"10m\", here or in the agent."})
 }

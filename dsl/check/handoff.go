@@ -21,11 +21,11 @@ func (c *checker) handoff(b *Block) {
 		size += len(value.Append(nil, a.known.Const))
 		if text, is := a.known.Const.(string); is && spec.Required && strings.TrimSpace(text) == "" {
 			c.report(diag.Diagnostic{Code: "F0440", Subject: a.span(), Context: b.Words(), Summary: spec.Name + " is empty",
-				Detail: "The agent that goes on needs it: " + spec.Doc})
+				Detail: "The agent that continues needs it: " + spec.Doc})
 		}
 	}
 	if size > schema.MaxHandoff {
 		c.report(diag.Diagnostic{Code: "F0440", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("A hand-over of %d bytes", size),
-			Detail: fmt.Sprintf("The limit is %d bytes as JSON. Write what is large to a file, and say in artifacts where it is.", schema.MaxHandoff)})
+			Detail: fmt.Sprintf("The limit is %d bytes as JSON. Write large parts to a file, and name it in artifacts.", schema.MaxHandoff)})
 	}
 }

@@ -71,7 +71,7 @@ func (c *checker) hook(b, before *Block) {
 	if !isWebhook(b) {
 		for _, name := range hookAttrs {
 			if a := b.attr(name); a != nil {
-				say("F0413", a.Src.Range, fmt.Sprintf("%s belongs to webhooks", name), "The event of a webhook is called webhook.NAME:  on \"webhook.NAME\" { … }. Rename the event, or remove the attribute.")
+				say("F0413", a.Src.Range, fmt.Sprintf("%s belongs to webhooks", name), "The event of a webhook has the name webhook.NAME:  on \"webhook.NAME\" { … }. Rename the event, or remove the attribute.")
 				return
 			}
 		}
@@ -86,9 +86,9 @@ func (c *checker) hook(b, before *Block) {
 		a := b.attr(name)
 		switch {
 		case a != nil && !hmac:
-			say("F0413", a.Src.Range, fmt.Sprintf("%s belongs to signature = \"hmac\"", name), "The other signatures say themselves which headers they have. Remove the attribute, or write  signature = \"hmac\".")
+			say("F0413", a.Src.Range, fmt.Sprintf("%s belongs to signature = \"hmac\"", name), "The other signatures have fixed headers. Remove the attribute, or write  signature = \"hmac\".")
 		case a == nil && hmac && name == "header" && !b.stray:
-			say("F0413", b.Src.Header, fmt.Sprintf("Missing attribute %q in %s", name, b.Words()), "It names the header with the signature, as the sender's manual has it:  header = \"X-Signature\".")
+			say("F0413", b.Src.Header, fmt.Sprintf("Missing attribute %q in %s", name, b.Words()), "Name the header with the signature, from the documentation of the sender:  header = \"X-Signature\".")
 		case a != nil && isWritten(a) && !isHeader(a.Text):
 			say("F0413", a.span(), fmt.Sprintf("%.80q is not the name of a header", a.Text), "A name has letters, digits and dashes, such as \"X-Signature\".")
 		}
@@ -104,8 +104,8 @@ func (c *checker) hook(b, before *Block) {
 			if a := b.attr(name); a != nil {
 				at = a.Src.Range
 			}
-			c.report(diag.Diagnostic{Code: "F0415", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Two blocks on recognise the deliveries of one webhook differently, by %s", name),
-				Detail: "Both are for the same address. Write the same in both, or give one of them a webhook of its own.",
+			c.report(diag.Diagnostic{Code: "F0415", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Two blocks on verify the deliveries of one webhook differently: %s", name),
+				Detail: "Both have the same address. Use the same value in both, or rename one of the webhooks.",
 				Notes:  []diag.Note{{Text: "the first one", Range: before.Src.Header}}})
 			return
 		}
@@ -136,7 +136,7 @@ func (c *checker) hookHeaders(b *Block, say func(code string, at diag.Range, sum
 		case !isHeader(name):
 			say("F0413", a.span(), fmt.Sprintf("%.80q is not the name of a header", name), "A name has letters, digits and dashes, such as \"X-GitHub-Event\".")
 		case slices.Contains(keptHeaders, low), low == b.header("header"):
-			say("F0413", a.span(), fmt.Sprintf("The header %s cannot be part of an event", textproto.CanonicalMIMEHeaderKey(name)), "It holds a signature or a credential, and events are kept in the store. flowrun checks the signature before there is an event.")
+			say("F0413", a.span(), fmt.Sprintf("The header %s cannot be part of an event", textproto.CanonicalMIMEHeaderKey(name)), "It holds a signature or a credential, and events are kept in the store. flowrun checks the signature before it creates the event.")
 		}
 	}
 }
@@ -146,9 +146,9 @@ func (c *checker) hookSecret(b *Block, say func(code string, at diag.Range, summ
 	a := b.attr("secret")
 	switch {
 	case a == nil && !b.stray:
-		say("F0414", b.Src.Header, fmt.Sprintf("Missing attribute %q in %s", "secret", b.Words()), "Deliveries come without a token, so each needs a signature. Declare a sensitive variable for the key, and write  secret = var.NAME.")
+		say("F0414", b.Src.Header, fmt.Sprintf("Missing attribute %q in %s", "secret", b.Words()), "Deliveries have no token, so each needs a signature. Declare a sensitive variable for the key, and write  secret = var.NAME.")
 	case a != nil && a.Expr != nil && (!a.Expr.Sensitive || len(a.Expr.Reads) != 1 || a.Src.Text() != a.Expr.Reads[0].String()):
-		say("F0414", a.span(), "The secret of a webhook is not a sensitive variable", "The daemon reads the key where the variable got it, so that no file of the program and no store has it. Declare  variable \"NAME\"  with  sensitive = true,  and write  secret = var.NAME.")
+		say("F0414", a.span(), "The secret of a webhook is not a sensitive variable", "The daemon reads the key from the source of the variable, so neither the program nor the store contains it. Declare  variable \"NAME\"  with  sensitive = true,  and write  secret = var.NAME.")
 	}
 }
 
@@ -159,7 +159,7 @@ func (c *testChecker) delivered(b *Block, m *ir.Moment, known bool) {
 	}
 	isHook := slices.ContainsFunc(c.program.Ons, func(on *Block) bool { return on.Name == m.Name && isWebhook(on) })
 	if a := b.attr("forge"); a != nil && !isHook {
-		say(a.Src.Range, "Nobody signs this event", "forge is for the deliveries of a webhook of the program:  on \"webhook.NAME\" { … }.")
+		say(a.Src.Range, "This event has no signature", "forge is for the deliveries of a webhook of the program:  on \"webhook.NAME\" { … }.")
 	}
 	if !isHook || !known {
 		return
@@ -176,10 +176,10 @@ func (c *testChecker) delivered(b *Block, m *ir.Moment, known bool) {
 		is = is && (name == "body" || name == "headers")
 	}
 	if !is || !hasBody || given && !isObject {
-		say(at, "This is not a delivery to a webhook", "It is an object of body, and perhaps of headers:  data = { body = { … }, headers = { x-kind = \"…\" } }. The id of the delivery is key.")
+		say(at, "This is not a delivery to a webhook", "It is an object of body and, optionally, headers:  data = { body = { … }, headers = { x-kind = \"…\" } }. The id of the delivery is key.")
 		return
 	}
 	if m.Of != "" {
-		say(b.attr("run").span(), "A delivery to a webhook is for no single run", "Each run that waits for it gets it. Remove run.")
+		say(b.attr("run").span(), "A delivery to a webhook has no single receiver", "Each run that waits for the event receives it. Remove run.")
 	}
 }

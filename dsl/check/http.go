@@ -44,12 +44,12 @@ func (c *checker) request(b *Block) {
 		c.report(diag.Diagnostic{Code: "F0283", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
 	}
 	if a := b.attr("url"); a != nil && userinfo.MatchString(a.written()) {
-		say(a, "The URL has a user name or a password in it", "It would stand in messages, logs and the store. Send it in headers, "+
-			"and take it from a sensitive variable:  headers = { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }.")
+		say(a, "The URL has a user name or a password in it", "It would appear in messages, logs and the store. Send it in headers, "+
+			"and read it from a sensitive variable:  headers = { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }.")
 	} else if a != nil && a.known != nil {
 		text, _ := a.known.Const.(string)
 		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			say(a, fmt.Sprintf("%.80q is not a URL to ask", text), "It begins with http:// or https:// and a host, such as \"https://example.com/path\".")
+			say(a, fmt.Sprintf("%.80q is not a URL of an HTTP server", text), "It begins with http:// or https:// and a host, such as \"https://example.com/path\".")
 		}
 	}
 	if a := b.attr("method"); a != nil && a.known != nil {
@@ -63,9 +63,9 @@ func (c *checker) request(b *Block) {
 			continue
 		}
 		if t := a.Expr.Type; !t.IsAny() && t.Kind != value.ObjectT && t.Kind != value.MapT {
-			say(a, fmt.Sprintf("%s must be an object, and this is %s", name, aKind(t)), fmt.Sprintf("It names each with its text:  %s = { NAME = \"VALUE\" }.", name))
+			say(a, fmt.Sprintf("%s must be an object, and this is %s", name, aKind(t)), fmt.Sprintf("Write  %s = { NAME = \"VALUE\" }.", name))
 		} else if bad := notPlain(t); bad != "" {
-			say(a, fmt.Sprintf("%q of %s is not text", bad, name), "Members are strings, numbers or bools; one that is null is left out. jsonencode(…) makes text of a value.")
+			say(a, fmt.Sprintf("%q of %s is not text", bad, name), "Members are strings, numbers or bools; a member that is null is left out. jsonencode(…) turns a value into text.")
 		}
 	}
 	if a := b.attr("expect"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
@@ -77,7 +77,7 @@ func (c *checker) request(b *Block) {
 			}
 		}
 		if len(codes) == 0 {
-			say(a, "No status code is expected", "Name those that are not failures, such as [200, 404]; without expect they are 200 to 299.")
+			say(a, "No status code is expected", "List the codes that are not failures, such as [200, 404]; the default is 200 to 299.")
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (c *checker) inputGates(in *Decl) {
 		c.report(diag.Diagnostic{Code: "F0155", Subject: r, Context: in.Words(), Summary: summary, Detail: detail})
 	}
 	if in.sensitive() {
-		refuse(a.Src.Range, fmt.Sprintf("Gates of the sensitive %s", in.Words()), "What a gate judges, it may quote. Judge what a step makes of the value.")
+		refuse(a.Src.Range, fmt.Sprintf("Gates of the sensitive %s", in.Words()), "A gate may quote the value in its message. Judge the output of a step that uses the value.")
 	}
 	known, seen := a.Names[:0], map[string]bool{}
 	for _, r := range a.Names {
@@ -26,13 +26,13 @@ func (c *checker) inputGates(in *Decl) {
 			c.unknownDeclared(in.Block, r, "gate", c.gates)
 			continue
 		case seen[r.Name]:
-			c.report(diag.Diagnostic{Code: "F0219", Subject: r.Range, Context: in.Words(), Summary: fmt.Sprintf("Gate %q stands twice in gates", r.Name), Detail: "It would judge the same value twice. Remove one of the two."})
+			c.report(diag.Diagnostic{Code: "F0219", Subject: r.Range, Context: in.Words(), Summary: fmt.Sprintf("gates names %q twice", r.Name), Detail: "It would judge the same value twice. Remove one of the two."})
 			continue
 		}
 		for _, by := range []string{"run", "review", "benchmark"} {
 			if judgesBy(g, by) != nil {
 				refuse(r.Range, fmt.Sprintf("Gate %q cannot judge an input", r.Name),
-					fmt.Sprintf("A gate with %s starts work of its own, and a value is judged before anything starts. Let the first step return the value ( value = input.%s ), and give that step the gate.", by, in.Name))
+					fmt.Sprintf("A gate with %s starts a program or an agent, and inputs are judged before anything starts. Let the first step return the value ( value = input.%s ), and give that step the gate.", by, in.Name))
 			}
 		}
 		known, seen[r.Name] = append(known, r), true

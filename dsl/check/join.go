@@ -48,11 +48,11 @@ func (c *checker) joined(n *Node) {
 		case a == nil || parallel != each:
 			continue
 		case parallel:
-			d.Summary = fmt.Sprintf("%s could be that of the nodes or that of the instances", upper(name))
-			d.Detail = "A parallel with a for_each has two things to join. Put the for_each on a sequence around the parallel; then each of the two can have its own."
+			d.Summary = fmt.Sprintf("%s could apply to the nodes or to the instances", upper(name))
+			d.Detail = "A parallel with a for_each joins both nodes and instances. Put the for_each on a sequence around the parallel; then each of the two has its own join."
 		default:
 			d.Summary = fmt.Sprintf("%s has nothing to join here", upper(name))
-			d.Detail = "It belongs to a parallel, whose nodes it joins, and to a for_each, whose instances it joins. Remove it."
+			d.Detail = "It joins the nodes of a parallel, or the instances of a for_each. Remove it."
 		}
 		d.Subject = a.Src.Range
 		c.report(d)
@@ -68,7 +68,7 @@ func (c *checker) cases(n *Node) {
 	}
 	if !n.stray {
 		c.report(diag.Diagnostic{Code: "F0274", Subject: n.Src.Header, Context: n.Words(), Summary: fmt.Sprintf("No cases in %s", n.Words()),
-			Detail: "A switch takes the first case that holds:  case { when = \"CONDITION\" … }. What has no condition stands in  default { … }."})
+			Detail: "A switch takes the first case with a true condition:  case { when = \"CONDITION\" … }. For the rest, use  default { … }."})
 	}
 }
 

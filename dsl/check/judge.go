@@ -93,7 +93,7 @@ func (c *checker) typedGate(g *Block, u *usedGate, n *Node) (found diag.List) {
 		r := a.Src.Span()
 		if c.judged += r.End.Byte - r.Start.Byte; c.judged > MaxJudged {
 			return diag.List{{Code: "F0230", Subject: nameRange(g), Summary: "Gates judge outputs of too many types",
-				Detail: fmt.Sprintf("A gate is checked for each type of output that it is used with, up to %d MiB of text in all. Make the gates shorter, or give the steps an output type in common.", MaxJudged>>20)}}
+				Detail: fmt.Sprintf("flowrun checks a gate for each type of output that it judges, up to %d MiB of text in total. Make the gates shorter, or give the steps a common output type.", MaxJudged>>20)}}
 		}
 		if env == nil {
 			env = c.gateEnvOf(n.judged())

@@ -48,7 +48,7 @@ func (c *checker) kv(b *Block) {
 	}
 	for _, o := range ir.KVOperations {
 		if a := b.attr(string(o)); a != nil && o != operation {
-			say(a.Src.Range, fmt.Sprintf("Both %s and %s in one kv", operation, o), "A kv has one operation. Make two steps of it.",
+			say(a.Src.Range, fmt.Sprintf("Both %s and %s in one kv", operation, o), "A kv has one operation. Split it into two steps.",
 				diag.Note{Text: "the first one", Range: key.Src.Range})
 		}
 	}
@@ -58,7 +58,7 @@ func (c *checker) kv(b *Block) {
 		case a != nil && !fits:
 			say(a.Src.Range, fmt.Sprintf("%s has no effect with %s", t.attr, operation), fmt.Sprintf("It belongs to %s. Remove it, or change the operation.", schema.Either(ir.Texts(t.with))))
 		case a == nil && fits && t.must && !b.stray:
-			say(key.Src.Range, fmt.Sprintf("No %s for %s", t.attr, operation), fmt.Sprintf("What is written stands beside the key:  %s = …", t.attr))
+			say(key.Src.Range, fmt.Sprintf("No %s for %s", t.attr, operation), fmt.Sprintf("Add the value to write:  %s = …", t.attr))
 		}
 	}
 	c.kvKey(b, operation, key, say)
@@ -117,14 +117,14 @@ func wrongNamespace(text string) (summary, detail string) {
 	if namespaceName(text) {
 		return "", ""
 	}
-	return fmt.Sprintf("%.80q cannot be a namespace", text), fmt.Sprintf("A namespace has 1 to %d letters, digits, dots, dashes and underscores.", schema.MaxNamespace)
+	return fmt.Sprintf("%.80q is not a valid namespace", text), fmt.Sprintf("A namespace has 1 to %d letters, digits, dots, dashes and underscores.", schema.MaxNamespace)
 }
 
 // namespace checks that a namespace is known before the run starts.
 func (c *checker) namespace(a *Attr, say sayer) {
 	for _, r := range a.Expr.Reads {
 		if r.Root != "var" {
-			say(a.span(), fmt.Sprintf("namespace reads %s", r), "A namespace is a text, or one that only variables (var.NAME) decide: what a run computes is part of the key.")
+			say(a.span(), fmt.Sprintf("namespace reads %s", r), "A namespace is a literal, or an expression over variables (var.NAME). Put computed parts into the key.")
 			return
 		}
 	}

@@ -18,8 +18,8 @@ import (
 
 // Why a name of the language cannot be read in a place.
 const (
-	notItem   = "item is what a loop has found; when and with of a handle can read it. Hand it on as an input:  with = { title = item.title }."
-	notWorker = "worker is the name of the agent for whom a loop has found an item; when and with of a handle can read it. Hand it on as an input:  with = { worker = worker }."
+	notItem   = "item is the item of a loop; when and with of a handle can read it. Pass it as an input:  with = { title = item.title }."
+	notWorker = "worker is the name of the agent that gets an item; when and with of a handle can read it. Pass it as an input:  with = { worker = worker }."
 )
 
 // The labels of sources whose items are elsewhere.
@@ -75,8 +75,8 @@ func (c *checker) loop(b *Block) {
 			handles++
 			c.handle(i)
 			if all != nil {
-				c.report(diag.Diagnostic{Code: "F0422", Subject: i.Src.Header, Context: b.Words(), Summary: "A handle that can never be asked",
-					Detail: "One before it has no condition and takes every item. Put that one last, or give it a condition:  when = \"CONDITION\".",
+				c.report(diag.Diagnostic{Code: "F0422", Subject: i.Src.Header, Context: b.Words(), Summary: "A handle that is never reached",
+					Detail: "An earlier handle has no condition and takes every item. Move that one to the end, or give it a condition:  when = \"CONDITION\".",
 					Notes:  []diag.Note{{Text: "the one without a condition", Range: all.Src.Header}}})
 			} else if i.attr("when") == nil {
 				all = i
@@ -94,11 +94,11 @@ func (c *checker) loop(b *Block) {
 	}
 	if sources == 0 {
 		c.report(diag.Diagnostic{Code: "F0420", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No sources in %s", b.Words()),
-			Detail: "A loop finds its work in sources:  source \"dispatch\" {}."})
+			Detail: "A loop needs a source of work:  source \"dispatch\" {}."})
 	}
 	if handles == 0 && slices.ContainsFunc(b.Blocks, func(i *Block) bool { return i.Schema.Kind == "source" && i.Name != string(ir.SourceImprovement) }) {
 		c.report(diag.Diagnostic{Code: "F0420", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No handles in %s", b.Words()),
-			Detail: "Nothing says which workflow does an item:  handle { workflow = workflow.NAME }."})
+			Detail: "A loop needs a workflow for its items:  handle { workflow = workflow.NAME }."})
 	}
 }
 
@@ -112,7 +112,7 @@ func (c *checker) loopAgents(b *Block) {
 	for _, r := range a.Names {
 		switch {
 		case r.Member != nil:
-			c.report(diag.Diagnostic{Code: "F0132", Subject: r.Range, Context: b.Words(), Summary: "A member of a pool cannot stand in agents",
+			c.report(diag.Diagnostic{Code: "F0132", Subject: r.Range, Context: b.Words(), Summary: "agents cannot contain a member of a pool",
 				Detail: "Name the agent itself:  agent.NAME, or the whole pool:  pool.NAME."})
 		case r.Pool && c.pools[r.Name] == nil:
 			c.unknownDeclared(b, r, "pool", c.pools)
@@ -124,7 +124,7 @@ func (c *checker) loopAgents(b *Block) {
 	}
 	if len(a.Names) == 0 {
 		c.report(diag.Diagnostic{Code: "F0420", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("No agents in %s", b.Words()),
-			Detail: "Nobody would take an item:  agents = [agent.NAME]."})
+			Detail: "A loop needs at least one agent:  agents = [agent.NAME]."})
 	}
 	a.Names = known
 }
@@ -184,16 +184,16 @@ func (c *checker) loopTimes(b *Block) {
 		at = b.attr("lease")
 		if at != nil && lease > 0 && heartbeat*3 > lease {
 			c.report(diag.Diagnostic{Code: "F0423", Subject: at.span(), Context: b.Words(), Summary: "The lease is too short for the heartbeat",
-				Detail: "A claim is renewed each 30 seconds where heartbeat does not say otherwise, and the lease must last for three times as long. Write  heartbeat = \"1s\"  or so beside it."})
+				Detail: "By default a claim is renewed every 30 seconds, and the lease must be at least three times as long. Add a shorter heartbeat, such as  heartbeat = \"1s\"."})
 		}
 	} else if lease > 0 && heartbeat > 0 && heartbeat*3 > lease {
 		c.report(diag.Diagnostic{Code: "F0423", Subject: at.span(), Context: b.Words(), Summary: "The heartbeat is too slow for the lease",
-			Detail: "A renewal that comes late once or twice must not lose the item: the heartbeat is at most a third of the lease."})
+			Detail: "The heartbeat must be at most a third of the lease, so that one or two late renewals do not lose the item."})
 	}
 	idle, most := b.seconds("idle", ir.DefaultIdle.Seconds()), b.seconds("idle_max", ir.DefaultIdleMax.Seconds())
 	if at := b.attr("idle_max"); at != nil && idle > 0 && most > 0 && most < idle {
 		c.report(diag.Diagnostic{Code: "F0423", Subject: at.span(), Context: b.Words(), Summary: "idle_max is shorter than idle",
-			Detail: "The time between two looks grows from idle to idle_max."})
+			Detail: "The wait between two searches grows from idle to idle_max."})
 	}
 }
 
@@ -216,7 +216,7 @@ func (b *Block) seconds(attr string, otherwise float64) float64 {
 
 // itemEnv is where expressions about an item of a loop are computed.
 func (c *checker) itemEnv() *expr.Env {
-	const why = "A loop is not a run of a workflow: it reads var, local, item and worker."
+	const why = "A loop is not a run of a workflow. It can read only var, local, item and worker."
 	return c.env(roots{"item": root("item", ir.ItemType), "worker": root("worker", value.StringType)}, map[string]string{"step": why, "input": why, "run": why})
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// What stands here says of the words of other tools how a file says the same, with the names and numbers of whoever wrote them.
+// What is here says of the words of other tools how a file says the same, with the names and numbers of whoever wrote them.
 
 // maxQuoted bounds how much of a file a hint repeats, in bytes.
 const maxQuoted = 120

@@ -21,10 +21,10 @@ func (c *checker) memory(b *Block) {
 			d := diag.Diagnostic{Code: "F0291", Subject: a.memberAt(i), Context: b.Words()}
 			switch {
 			case !goodName(name):
-				d.Summary = fmt.Sprintf("%.80q cannot be the name of a group", name)
-				d.Detail = fmt.Sprintf("A name begins with a letter or _, goes on with letters, digits, _ and -, and has at most %d characters.", MaxName)
+				d.Summary = fmt.Sprintf("%.80q is not a valid name of a group", name)
+				d.Detail = fmt.Sprintf("A name begins with a letter or _, contains letters, digits, _ and -, and has at most %d characters.", MaxName)
 			case first[name]:
-				d.Summary, d.Detail = fmt.Sprintf("Group %q stands twice in groups", name), "Remove one of the two."
+				d.Summary, d.Detail = fmt.Sprintf("groups names %q twice", name), "Remove one of the two."
 			case len(first) == schema.MaxGroups:
 				d.Summary, d.Detail = "Too many groups", fmt.Sprintf("A memory has at most %d.", schema.MaxGroups)
 			default:
@@ -41,7 +41,7 @@ func (c *checker) memory(b *Block) {
 		c.embedder(e)
 		if a := b.attr("embedder"); a != nil {
 			c.report(diag.Diagnostic{Code: "F0289", Subject: a.Src.Range, Context: b.Words(), Summary: "The embedder is given twice",
-				Detail: "Keep one of the two: the attribute says the provider, the block that and more.",
+				Detail: "Keep one of the two: the attribute sets only the provider, the block also other settings.",
 				Notes:  []diag.Note{{Text: "the block is here", Range: e.Src.Range}}})
 		}
 	}
@@ -57,7 +57,7 @@ func (c *checker) editor(b *Block) {
 	}
 	if agent := c.agents[a.ref().Name]; agent.Text("type") == "null" {
 		c.report(diag.Diagnostic{Code: "F0293", Subject: a.ref().Range, Context: b.Words(), Summary: fmt.Sprintf("Agent %q of type null cannot be the editor", agent.Name),
-			Detail: "It returns what it is given and has no words of its own. Name an agent of another type, or remove the attribute: then a template words what was learned.",
+			Detail: "It returns its input and cannot write text. Name an agent of another type, or remove the attribute: then a template writes the text.",
 			Notes:  []diag.Note{{Text: fmt.Sprintf("%q is declared here", agent.Name), Range: nameRange(agent)}}})
 	}
 }
@@ -90,13 +90,13 @@ func (c *checker) embedder(b *Block) {
 			if provider == "" {
 				provider = "default"
 			}
-			d.Summary, d.Detail = fmt.Sprintf("%s has no effect with the provider %q", name, provider), "Remove it, or name the provider that it is for:  provider = \"openai\"."
+			d.Summary, d.Detail = fmt.Sprintf("%s has no effect with the provider %q", name, provider), "Remove it, or change the provider:  provider = \"openai\"."
 		case name == "base_url" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != ""):
 			d.Subject = a.span()
 			d.Summary, d.Detail = fmt.Sprintf("%.80q is not an address of an endpoint", a.Text), "It begins with http:// or https:// and a host, such as \"http://localhost:11434\", and has no user, query or fragment: a key comes from the environment."
 		case name == "key_env" && !envName.MatchString(a.Text):
 			d.Subject = a.span()
-			d.Summary, d.Detail = fmt.Sprintf("%.40q cannot be the name of an environment variable", a.Text), "The name stands here, such as \"OPENAI_API_KEY\", and never the key itself."
+			d.Summary, d.Detail = fmt.Sprintf("%.40q is not a valid name of an environment variable", a.Text), "Write the name, such as \"OPENAI_API_KEY\", and never the key itself."
 		default:
 			continue
 		}
@@ -110,7 +110,7 @@ func (c *checker) remembers(agent, b *Block) {
 	c.groupsOf(b)
 	if agent.Text("type") == "null" {
 		c.report(diag.Diagnostic{Code: "F0120", Subject: b.Src.Range, Context: agent.Words(), Summary: "Agent of type null has no memory",
-			Detail: "It does nothing that could be learned from. Remove the block, or change the type."})
+			Detail: "An agent of type null does no work to learn from. Remove the block, or change the type."})
 	}
 }
 
@@ -127,9 +127,9 @@ func (c *checker) groupsOf(b *Block) {
 
 func (c *checker) unknownGroup(b *Block, name string, at diag.Range, form string) {
 	d := diag.Diagnostic{Code: "F0291", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Unknown group %.80q", name),
-		Detail: fmt.Sprintf("The block memory at the top names the groups that there are:  memory { groups = [%q] }.", clipName(name))}
+		Detail: fmt.Sprintf("The block memory at the top of the file lists the groups:  memory { groups = [%q] }.", clipName(name))}
 	if near := c.nearestOf(name, func() []string { return slices.Sorted(maps.Keys(c.groups)) }); near != "" {
-		d.Detail = fmt.Sprintf("The block memory names no group of this name. Did you mean %q?", near)
+		d.Detail = fmt.Sprintf("The block memory does not list this group. Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: at, Text: fmt.Sprintf(form, near)}
 	}
 	c.report(d)

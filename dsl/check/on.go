@@ -13,7 +13,7 @@ import (
 
 // checkOns checks the blocks on, once the inputs of all workflows are known.
 func (c *checker) checkOns() {
-	const why = "No run exists when an event comes, so  when  and  with  of a block on read event, var and local alone."
+	const why = "An event arrives before a run exists, so  when  and  with  of a block on read only event, var and local."
 	hidden := map[string]string{}
 	for _, name := range schema.Roots {
 		hidden[name] = why
@@ -21,7 +21,7 @@ func (c *checker) checkOns() {
 	first, named := map[string]*Block{}, map[string]*Block{}
 	for _, b := range c.program.Ons {
 		if text := subscribed(b.Name); text != "" && b.Name != "" {
-			c.report(diag.Diagnostic{Code: "F0410", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("A block on cannot be for the event %.80q", b.Name), Detail: text})
+			c.report(diag.Diagnostic{Code: "F0410", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("A block on cannot use the event %.80q", b.Name), Detail: text})
 		}
 		env := c.env(roots{"event": root("event", b.onData())}, hidden)
 		c.expressions(b, func(string) *expr.Env { return env })
@@ -66,7 +66,7 @@ func subscribed(name string) string {
 		return text
 	}
 	if why := EventName(plain); why != "" {
-		return why + " The last part may be  *,  for all events that begin so:  \"order.*\"."
+		return why + " The last part may be  *,  for all events with this prefix:  \"order.*\"."
 	}
 	return ""
 }
@@ -83,7 +83,7 @@ func (c *checker) onSecrets(b *Block, to *Workflow) {
 		}
 		if _, given := a.Expr.Type.Attrs[in.Name]; given || a.Expr.Type.Kind != value.ObjectT {
 			c.report(diag.Diagnostic{Code: "F0412", Subject: a.key(in.Name), Context: b.Words(), Summary: fmt.Sprintf("Input %q of workflow %q is sensitive", in.Name, to.Name),
-				Detail: "Events are kept in the store, so what they say is not a secret. Have the workflow read a sensitive variable instead of the input.",
+				Detail: "Events are kept in the store, so their data cannot be secret. Let the workflow read a sensitive variable instead of the input.",
 				Notes:  []diag.Note{{Text: "declared here", Range: nameRange(in.Block)}}})
 		}
 	}

@@ -133,8 +133,8 @@ func (c *checker) hold(b *Block, inside taking, around []string) {
 	held := c.unitsOf(b)
 	for _, r := range a.Names {
 		if q := c.quotas[r.Name]; q != nil && !q.stray && !slices.Contains(held, r.Name) {
-			c.report(diag.Diagnostic{Code: "F0140", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Nothing of quota %q can be held", r.Name),
-				Detail: "What lasts holds units, and this quota has none. Name the quota in the steps or agents whose attempts it bounds.",
+			c.report(diag.Diagnostic{Code: "F0140", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Quota %q has no units to hold", r.Name),
+				Detail: "A group holds units for its whole time, and this quota has no capacity. Name the quota in the steps or agents whose attempts it limits.",
 				Notes:  []diag.Note{{Text: q.Words() + " is declared here", Range: nameRange(q)}}})
 		}
 	}
@@ -143,7 +143,7 @@ func (c *checker) hold(b *Block, inside taking, around []string) {
 			if name == h || slices.Contains(around, h) || c.number[name] > c.number[h] {
 				continue
 			}
-			c.report(diag.Diagnostic{Code: "F0141", Subject: inside[name], Context: b.Words(), Summary: fmt.Sprintf("Quota %q is taken inside of what holds quota %q", name, h),
+			c.report(diag.Diagnostic{Code: "F0141", Subject: inside[name], Context: b.Words(), Summary: fmt.Sprintf("Quota %q is taken by a node that already holds quota %q", name, h),
 				Detail: fmt.Sprintf("Two runs that take the two in different orders could wait for each other forever. Only quotas that are declared after %q can be taken here: declare %q further down, or hold both together:  quota = [quota.%s, quota.%s].", h, name, name, h),
 				Notes: []diag.Note{{Text: fmt.Sprintf("%q is held here", h), Range: b.place(h)}, {Text: fmt.Sprintf("%q is declared here", name), Range: nameRange(c.quotas[name])},
 					{Text: fmt.Sprintf("%q is declared here", h), Range: nameRange(c.quotas[h])}}})
@@ -155,7 +155,7 @@ func (c *checker) hold(b *Block, inside taking, around []string) {
 // turnInside reports a call of a workflow whose runs take turns, inside of what holds a quota.
 func (c *checker) turnInside(n *Block, at diag.Range, called *Workflow, holder *Block) {
 	quota := c.unitsOf(holder)[0]
-	c.report(diag.Diagnostic{Code: "F0142", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("A run that takes turns is called inside of what holds quota %q", quota),
+	c.report(diag.Diagnostic{Code: "F0142", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("A node that holds quota %q calls a workflow that takes turns", quota),
 		Detail: fmt.Sprintf("The run that has the turn could wait for the quota, while %s waits for the turn. Put the quota on steps that do not call workflow %q, or put the block concurrency on the workflow that calls.", holder.Words(), called.Name),
 		Notes:  []diag.Note{{Text: fmt.Sprintf("%q is held here", quota), Range: holder.place(quota)}}})
 }
@@ -198,7 +198,7 @@ func (c *checker) waitsForPlaces(g *Node, around []string) {
 	}
 	c.report(diag.Diagnostic{Code: "F0142", Subject: g.attr("max_concurrency").Src.Range, Context: g.Words(),
 		Summary: fmt.Sprintf("%s and %s could wait for each other", upper(call.Words()), holder.Words()),
-		Detail:  fmt.Sprintf("The call keeps its place in max_concurrency while its run waits for quota %q. What holds quota %q waits for a place. Take max_concurrency away, or hold %q around the call, too.", first, last, first),
+		Detail:  fmt.Sprintf("The call keeps its place in max_concurrency while its run waits for quota %q, and the holder of quota %q waits for a place. Remove max_concurrency, or hold %q around the call, too.", first, last, first),
 		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
 }
 
@@ -215,7 +215,7 @@ func (c *checker) waitsForRoom(b *Block, inside []*Node, held []string) {
 	}
 	c.report(diag.Diagnostic{Code: "F0142", Subject: budget.attr("attempts").Src.Range, Context: b.Words(),
 		Summary: fmt.Sprintf("%s and %s could wait for each other in the budget", upper(call.Words()), holder.Words()),
-		Detail:  fmt.Sprintf("The attempts of the call are kept in the budget while its run waits for quota %q. What holds quota %q waits for attempts. Bound the attempts of the two by budgets of their own, or hold %q around the call, too.", first, last, first),
+		Detail:  fmt.Sprintf("The budget reserves the attempts of the call while its run waits for quota %q, and the holder of quota %q waits for attempts. Give the two separate budgets, or hold %q around the call, too.", first, last, first),
 		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
 }
 
@@ -295,7 +295,7 @@ func (c *checker) waitsOutside(w *Workflow, g *Node) {
 			})
 			if taker != nil {
 				c.report(diag.Diagnostic{Code: "F0142", Subject: g.place(last), Context: g.Words(), Summary: fmt.Sprintf("%s and %s could wait for each other", upper(g.Words()), taker.Words()),
-					Detail: fmt.Sprintf("%s holds quota %q while %s waits for %s, and %s %s. Let %s wait before it holds anything: put %q into its depends_on.",
+					Detail: fmt.Sprintf("%s holds quota %q while %s waits for %s, and %s %s. Let %s wait before it holds a quota: add %q to its depends_on.",
 						upper(g.Words()), last, n.Words(), to.Words(), taker.Words(), takes, g.Words(), to.Name),
 					Notes: []diag.Note{{Text: "this waits", Range: nameRange(n.Block)}, {Text: "this " + takes, Range: nameRange(taker.Block)}}})
 				return

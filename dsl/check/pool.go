@@ -58,8 +58,8 @@ func (c *checker) unknownDeclared(b *Block, r expr.Name, kind string, declared m
 
 // noPoolHere refuses a pool in place of an agent.
 func noPoolHere(at diag.Range, attr string) diag.Diagnostic {
-	d := diag.Diagnostic{Code: "F0132", Subject: at, Summary: fmt.Sprintf("A pool cannot stand in %s", attr),
-		Detail: "A pool gives tasks to its members, and here one agent is meant. Write agent.NAME."}
+	d := diag.Diagnostic{Code: "F0132", Subject: at, Summary: fmt.Sprintf("%s cannot contain a pool", attr),
+		Detail: "One agent is needed here. Write agent.NAME."}
 	if attr == "members" {
 		d.Summary = "A pool cannot be a member of a pool"
 		d.Detail = "Members are agents. Name them one by one:  members = [agent.A, agent.B]."
@@ -169,7 +169,7 @@ func (c *checker) members(a *Attr, env *expr.Env) (list diag.List) {
 		}
 		if e.Type.Nullable {
 			list = append(list, diag.Diagnostic{Code: "F0307", Subject: at, Summary: fmt.Sprintf("The name of a member of pool %q may be null", r.Name),
-				Detail: fmt.Sprintf("Say who has the task then:  pool.%s[coalesce(%s, \"NAME\")].", r.Name, a.Src.File.Src[at.Start.Byte:at.End.Byte])})
+				Detail: fmt.Sprintf("Give a name for that case:  pool.%s[coalesce(%s, \"NAME\")].", r.Name, a.Src.File.Src[at.Start.Byte:at.End.Byte])})
 			continue
 		}
 		a.picks[i] = e
@@ -215,7 +215,7 @@ func (c *checker) able(n *Node) {
 			continue
 		}
 		d := diag.Diagnostic{Code: "F0131", Subject: asks.memberAt(i), Context: n.Words(), Summary: fmt.Sprintf("No agent has the capability %q", w),
-			Detail: fmt.Sprintf("The step could never start. An agent says what it can do:  capabilities = [%q].", w)}
+			Detail: fmt.Sprintf("The step could never start. Add the capability to an agent:  capabilities = [%q].", w)}
 		var known []string
 		for _, g := range c.program.Agents {
 			known = append(known, g.capabilities()...)
@@ -233,11 +233,11 @@ func (c *checker) able(n *Node) {
 			continue
 		}
 		d := diag.Diagnostic{Code: "F0131", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Agent %q does not have the capabilities of the step", all[0].Name),
-			Detail: fmt.Sprintf("The step asks for %s, and the agent has %s. Name another agent, or add to its capabilities what it can do.", quoted(wanted), quotedOrNone(all[0].capabilities())),
+			Detail: fmt.Sprintf("The step asks for %s, and the agent has %s. Name another agent, or add to its capabilities.", quoted(wanted), quotedOrNone(all[0].capabilities())),
 			Notes:  []diag.Note{{Text: fmt.Sprintf("%q is declared here", all[0].Name), Range: nameRange(all[0])}}}
 		if _, written := writtenMember(r); r.Pool && !written {
 			d.Summary = fmt.Sprintf("No member of pool %q has the capabilities of the step", r.Name)
-			d.Detail = fmt.Sprintf("The step asks for %s, and no member has all of it. Name another pool, or add to the capabilities of a member what it can do.", quoted(wanted))
+			d.Detail = fmt.Sprintf("The step asks for %s, and no member has all of them. Name another pool, or add to the capabilities of a member.", quoted(wanted))
 			d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", r.Name), Range: nameRange(c.pools[r.Name])}}
 		}
 		c.report(d)
@@ -250,9 +250,9 @@ func (c *checker) noCapabilities(b *Block, a *Attr) (found bool) {
 		d := diag.Diagnostic{Code: "F0133", Subject: a.memberAt(i), Context: b.Words()}
 		switch {
 		case s == "":
-			d.Summary, d.Detail = "A capability is empty", "It is a word of your own for what an agent can do, such as \"gpu\"."
+			d.Summary, d.Detail = "A capability is empty", "A capability is a word of your own, such as \"gpu\"."
 		case slices.Contains(a.Strings[:i], s):
-			d.Summary, d.Detail = fmt.Sprintf("Capability %q stands twice", s), "Once says the same. Remove one of the two."
+			d.Summary, d.Detail = fmt.Sprintf("Capability %q is named twice", s), "Remove one of the two."
 		default:
 			continue
 		}

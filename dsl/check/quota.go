@@ -28,16 +28,16 @@ func (c *checker) quota(b *Block) {
 	switch per := b.attr("per"); {
 	case b.stray:
 	case per == nil && spends != nil:
-		c.report(diag.Diagnostic{Code: "F0143", Subject: spends.span(), Context: b.Words(), Summary: fmt.Sprintf("A span of time is missing for %s", spends.Schema.Name),
-			Detail: "Say in which span that much may be spent:  per = \"24h\"."})
+		c.report(diag.Diagnostic{Code: "F0143", Subject: spends.span(), Context: b.Words(), Summary: fmt.Sprintf("%s needs a time window", spends.Schema.Name),
+			Detail: "Add the window:  per = \"24h\"."})
 	case per != nil && spends == nil:
-		c.report(diag.Diagnostic{Code: "F0143", Subject: per.span(), Context: b.Words(), Summary: "per bounds nothing by itself",
-			Detail: "Say what may be spent in this span:  attempts,  tokens  or  cost_usd. The pace of starts is a block:  rate_limit { … }."})
+		c.report(diag.Diagnostic{Code: "F0143", Subject: per.span(), Context: b.Words(), Summary: "per has no effect by itself",
+			Detail: "Add a limit for this window:  attempts,  tokens  or  cost_usd. To limit the rate of starts, use a block:  rate_limit { … }."})
 		spends = per
 	}
 	if !b.stray && spends == nil && b.attr("capacity") == nil && b.Inner("rate_limit") == nil && b.Inner("circuit_breaker") == nil {
 		c.report(diag.Diagnostic{Code: "F0136", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing is bounded by %s", b.Words()),
-			Detail: "A quota has units (capacity = 4), a pace (rate_limit { … }), spending (cost_usd = 20 with per = \"24h\"), a health (circuit_breaker { … }), or several of them."})
+			Detail: "A quota needs one or several of: units (capacity = 4), a rate (rate_limit { … }), usage (cost_usd = 20 with per = \"24h\"), a breaker (circuit_breaker { … })."})
 	}
 }
 
@@ -49,7 +49,7 @@ func (c *checker) bounds(b *Block, env *expr.Env) {
 	if r := b.Inner("circuit_breaker"); r != nil {
 		c.tells(r, "notify")
 		when := c.env(failureRoots(),
-			map[string]string{"step": "It is asked of the attempts of all runs that share the breaker."})
+			map[string]string{"step": "The attempts of all runs share the breaker, so it reads only error, attempt and elapsed."})
 		c.expressions(r, func(attr string) *expr.Env {
 			if attr == "when" {
 				return when
@@ -75,8 +75,8 @@ func (a *Attr) quotaNames() (list diag.List) {
 				a.Names = append(a.Names, expr.Name{Name: key, Range: at})
 				continue
 			}
-			list = append(list, diag.Diagnostic{Code: "F0137", Subject: at, Summary: fmt.Sprintf("%.60s cannot be the name of a quota", a.Src.File.Text(item.KeyExpr)),
-				Detail: "Which quotas are taken is known from the file:  quota = { NAME = 2 }. The units can be expressions."})
+			list = append(list, diag.Diagnostic{Code: "F0137", Subject: at, Summary: fmt.Sprintf("%.60s is not a valid name of a quota", a.Src.File.Text(item.KeyExpr)),
+				Detail: "The names of the quotas must be literals:  quota = { NAME = 2 }. The units can be expressions."})
 		}
 		if len(x.Items) > 0 {
 			return list
@@ -89,7 +89,7 @@ func (a *Attr) quotaNames() (list diag.List) {
 		return found
 	}
 	return diag.List{{Code: "F0137", Subject: a.span(), Summary: "quota must name its quotas",
-		Detail: "Which quotas are taken is known from the file:  quota = quota.NAME,  [quota.A, quota.B],  or { NAME = 2 } with the units of each, which can be expressions."}}
+		Detail: "The names of the quotas must be literals:  quota = quota.NAME,  [quota.A, quota.B],  or { NAME = 2 } with the units of each, which can be expressions."}}
 }
 
 // takesQuotas checks that the quotas that an agent, a node or a workflow names are declared, each named once.
@@ -117,12 +117,12 @@ func (c *checker) takesQuotas(b *Block) {
 			c.report(d)
 			continue
 		case seen[r.Name]:
-			c.report(diag.Diagnostic{Code: "F0139", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Quota %q stands twice", r.Name),
-				Detail: "It is taken once. For several units write  quota = { NAME = 2 }."})
+			c.report(diag.Diagnostic{Code: "F0139", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Quota %q is named twice", r.Name),
+				Detail: "A node takes a quota once. For several units, write  quota = { NAME = 2 }."})
 			continue
 		case units && declared.attr("capacity") == nil && !declared.stray:
 			c.report(diag.Diagnostic{Code: "F0140", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Quota %q has no units", r.Name),
-				Detail: "Units are taken of a quota with  capacity. Name this one in a list:  quota = [quota.NAME].",
+				Detail: "Only a quota with  capacity  has units. Name this one in a list:  quota = [quota.NAME].",
 				Notes:  []diag.Note{{Text: declared.Words() + " is declared here", Range: nameRange(declared)}}})
 			continue
 		}
@@ -176,11 +176,11 @@ func (c *checker) fits(quota string, units value.Value, at diag.Range) diag.List
 	switch {
 	case n > most:
 		return diag.List{{Code: "F0140", Subject: at, Summary: fmt.Sprintf("Quota %q has %s units, and %s are taken", quota, value.Text(most), value.Text(n)),
-			Detail: "So many units are never free. Take fewer, or raise the capacity.",
+			Detail: "The quota never has that many free units. Take fewer, or raise the capacity.",
 			Notes:  []diag.Note{{Text: declared.Words() + " is declared here", Range: nameRange(declared)}}}}
 	case n < 1 || n != math.Trunc(n):
 		return diag.List{{Code: "F0140", Subject: at, Summary: fmt.Sprintf("Units of quota %q cannot be %s", quota, value.Text(n)),
-			Detail: fmt.Sprintf("They are a whole number from 1 to %s.", value.Text(most))}}
+			Detail: fmt.Sprintf("Units are a whole number from 1 to %s.", value.Text(most))}}
 	}
 	return nil
 }

@@ -13,22 +13,22 @@ func refused(n, to *Node) *diag.Diagnostic {
 	switch {
 	case to == n:
 		return &diag.Diagnostic{Code: "F0221", Summary: fmt.Sprintf("%s refers to itself", upper(n.Words())),
-			Detail: "A node has no result before it has ended. In a gate, result is what is being judged; the attempt before left error."}
+			Detail: "A node has no result before it has ended. A gate reads its result as result; the next attempt reads the error of this one as error."}
 	case to.holds(n):
 		return &diag.Diagnostic{Code: "F0222", Summary: fmt.Sprintf("%s refers to the group around it", upper(n.Words())),
-			Detail: fmt.Sprintf("%s ends when all that is inside it has ended. Refer to the node in it that is meant.", upper(to.Words()))}
+			Detail: fmt.Sprintf("%s ends after all nodes inside it. Refer to one of these nodes.", upper(to.Words()))}
 	case n.holds(to):
 		return &diag.Diagnostic{Code: "F0223", Summary: fmt.Sprintf("%s refers to a node inside it", upper(n.Words())),
-			Detail: "A group begins before what is inside it. Let the inner node depend on what it needs itself."}
+			Detail: "A group begins before the nodes inside it. Put the dependency into the inner node."}
 	}
 	for p := to.Parent; p != nil; p = p.Parent {
 		if p.repeats() && p != n && !p.holds(n) {
 			return &diag.Diagnostic{Code: "F0260", Summary: fmt.Sprintf("Node %q exists once for each iteration of %q", to.Name, p.Name),
-				Detail: fmt.Sprintf("It can be named only inside %s, which can run several times. From outside read the group: step.%s.output holds the outputs of its last iteration.", p.Words(), p.Name)}
+				Detail: fmt.Sprintf("It is available only inside %s, which can run several times. From outside, read the group: step.%s.output has the outputs of its last iteration.", p.Words(), p.Name)}
 		}
 		if p.attr("for_each") != nil && p != n && !p.holds(n) {
 			return &diag.Diagnostic{Code: "F0224", Summary: fmt.Sprintf("Node %q exists once for each instance of %q", to.Name, p.Name),
-				Detail: fmt.Sprintf("It can be named only inside %s, which has a for_each. From outside read the group: step.%s.output holds the outputs of all instances.", p.Words(), p.Name)}
+				Detail: fmt.Sprintf("It is available only inside %s, which has a for_each. From outside, read the group: step.%s.output has the outputs of all instances.", p.Words(), p.Name)}
 		}
 	}
 	return nil

@@ -13,12 +13,12 @@ func (c *checker) remember(b *Block) {
 	d := diag.Diagnostic{Code: "F0290", Subject: b.Src.Header, Context: b.Words()}
 	switch {
 	case text == nil && lesson == nil && !b.stray:
-		d.Summary, d.Detail = "Nothing to remember", "A remember has one of  text = \"…\"  and  lesson = \"…\"."
+		d.Summary, d.Detail = "Nothing to remember", "A remember has either  text = \"…\"  and  lesson = \"…\"."
 		c.report(d)
 	case text != nil && lesson != nil:
 		d.Subject, d.Summary = lesson.Src.Range, "Both text and lesson in one remember"
 		d.Detail = "An entry is a text, or a lesson with its context and observation. Remove one of the two."
-		d.Notes = []diag.Note{{Text: "text stands here", Range: text.Src.Range}}
+		d.Notes = []diag.Note{{Text: "text is here", Range: text.Src.Range}}
 		c.report(d)
 	case text != nil:
 		for _, name := range []string{"context", "observation"} {

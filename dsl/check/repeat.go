@@ -29,7 +29,7 @@ func (w *Workflow) last(round *Node) *expr.Root {
 			continue
 		}
 		if of := n.region(); of != nil && of != round && round.holds(of) {
-			r.Hidden[n.Name] = fmt.Sprintf("It exists several times in each iteration, and can be named only inside %s. Read the group instead: last.step.%s.", of.Words(), of.Name)
+			r.Hidden[n.Name] = fmt.Sprintf("It exists several times in each iteration, and is available only inside %s. Read the group instead: last.step.%s.", of.Words(), of.Name)
 			continue
 		}
 		t := anyResult

@@ -20,7 +20,7 @@ func (c *checker) resources(b *Block, env *expr.Env) {
 		for _, name := range []string{"cpu_shares", "memory"} {
 			if a := r.attr(name); a != nil {
 				c.report(diag.Diagnostic{Code: "F0150", Subject: a.Src.Range, Context: r.Words(), Summary: fmt.Sprintf("%s has no effect for an agent of type %s", name, kind),
-					Detail: "It bounds processes that flowrun starts, and agents of type exec and shell alone are processes. Remove it."})
+					Detail: "It limits processes that flowrun starts; only agents of type exec and shell are processes. Remove it."})
 			}
 		}
 	}
@@ -28,7 +28,7 @@ func (c *checker) resources(b *Block, env *expr.Env) {
 		if text, ok := a.Expr.Const.(string); ok {
 			if _, err := value.ParseMemory(text); err != nil {
 				c.report(diag.Diagnostic{Code: "F0149", Subject: a.span(), Context: r.Words(), Summary: fmt.Sprintf("memory cannot be %.40q", text),
-					Detail: "A memory is from 1MiB to 64TiB, " + value.SizeForms + "."})
+					Detail: "A memory limit is from 1MiB to 64TiB, " + value.SizeForms + "."})
 			}
 		}
 	}

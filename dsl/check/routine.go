@@ -18,7 +18,7 @@ import (
 func (c *checker) routines() {
 	hidden := map[string]string{}
 	for _, name := range schema.Roots {
-		hidden[name] = "A routine starts a run, so there is none yet. It reads var and local; the workflow itself can read run.cause.scheduled_at."
+		hidden[name] = "A routine is evaluated before its run exists, so it reads only var and local. The workflow itself can read run.cause.scheduled_at."
 	}
 	env := c.env(nil, hidden)
 	for _, b := range c.program.Routines {
@@ -43,11 +43,11 @@ func (c *checker) due(b *Block) {
 	switch {
 	case cron == nil && every == nil:
 		if !b.stray {
-			say("F0408", b.Src.Header, "Nothing says when the routine is due", "Write  cron = \"0 2 * * MON-FRI\"  or  every = \"15m\".")
+			say("F0408", b.Src.Header, "The routine has no schedule", "Write  cron = \"0 2 * * MON-FRI\"  or  every = \"15m\".")
 		}
 		return
 	case cron != nil && every != nil:
-		say("F0408", every.span(), "Two schedules of one routine", "cron and every both say when it is due. Remove one of them, or write a second routine.")
+		say("F0408", every.span(), "Two schedules of one routine", "cron and every are both schedules. Remove one of them, or write a second routine.")
 		return
 	}
 	if zone != nil && zone.Text != "" {
@@ -90,7 +90,7 @@ func (c *checker) dueEvery(b *Block, every *Attr, say func(code string, at diag.
 		say("F0407", every.span(), "The interval is too short", fmt.Sprintf("The shortest interval is %s.", schedule.MinEvery))
 	}
 	if jitter := b.attr("jitter"); jitter != nil && b.Span("jitter") >= interval {
-		say("F0409", jitter.span(), "The jitter is as long as the interval", "Runs of the routine would change their order. Choose a jitter that is shorter than every.")
+		say("F0409", jitter.span(), "The jitter is as long as the interval", "The runs could change their order. Use a jitter shorter than every.")
 	}
 }
 
@@ -141,12 +141,12 @@ func (c *checker) routineStarts(b *Block) {
 				continue
 			}
 			c.report(diag.Diagnostic{Code: "F0409", Subject: with.key(in.Name), Context: b.Words(), Summary: fmt.Sprintf("Input %q of workflow %q is sensitive", in.Name, to.Name),
-				Detail: "What a routine gives is kept in the store, so it is not a secret. Have the workflow read a sensitive variable instead of the input.",
+				Detail: "Inputs of a routine are kept in the store, so they cannot be secret. Let the workflow read a sensitive variable instead of the input.",
 				Notes:  []diag.Note{{Text: "declared here", Range: nameRange(in.Block)}}})
 		}
 	}
 	if overlap, own := b.attr("overlap"), to.Inner("concurrency"); overlap != nil && own != nil && overlap.Text != "" {
 		c.report(diag.Diagnostic{Code: "F0409", Subject: overlap.span(), Context: b.Words(), Summary: fmt.Sprintf("overlap has no effect: workflow %q has a block concurrency", to.Name),
-			Detail: "A run takes turns in one group. Remove overlap, or the block.", Notes: []diag.Note{{Text: "the block", Range: own.Src.Header}}})
+			Detail: "A run belongs to only one concurrency group. Remove overlap, or the block.", Notes: []diag.Note{{Text: "the block", Range: own.Src.Header}}})
 	}
 }

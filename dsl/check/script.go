@@ -115,7 +115,7 @@ func (c *checker) inScript(a *Attr, p hclsyntax.Expression, env *expr.Env) (*ir.
 		return nil, diag.List{syntax.Expansion("${"+text+"}", interpolation(a.Src.File, at))}
 	case strings.HasPrefix(text, "%{"):
 		return nil, diag.List{{Code: "F0251", Subject: at, Summary: "A %{ } in a script",
-			Detail: "What it makes would be a part of the script. Choose a value,  ${input.debug ? \"--verbose\" : \"--quiet\"}, or let the shell choose:  if [ ${input.debug} = true ]; then … fi. Where the two characters are the shell's, write %%{."}}
+			Detail: "Its result would become part of the script. Choose a value,  ${input.debug ? \"--verbose\" : \"--quiet\"}, or let the shell choose:  if [ ${input.debug} = true ]; then … fi. For a literal %{ of the shell, write %%{."}}
 	}
 	e, list := expr.Value(p, a.Src.File.Src, env)
 	if e == nil || list.HasErrors() {
@@ -126,7 +126,7 @@ func (c *checker) inScript(a *Attr, p hclsyntax.Expression, env *expr.Env) (*ir.
 	}
 	if e.Type.CanBeNull() && e.Kind != ir.Const {
 		return nil, append(list, diag.Diagnostic{Code: "F0307", Subject: at, Summary: fmt.Sprintf("%.60s can be null, and a script needs text", text),
-			Detail: fmt.Sprintf("What it reads may be left out or skipped. Say what else to take, try(%.60s, \"\"), or test it before (%.60s == null ? … : …).", text, text)})
+			Detail: fmt.Sprintf("It reads a value that may be omitted or skipped. Give a default, try(%.60s, \"\"), or test it first (%.60s == null ? … : …).", text, text)})
 	}
 	return e, append(list, textual(e, "A value in a script", at)...)
 }
@@ -190,12 +190,12 @@ func noOutput(a *Attr) diag.List {
 	if a.of == "step" || !bytes.Contains(a.Src.Bytes(), []byte(outputFile)) {
 		return nil
 	}
-	how := "A gate passes by ending with 0. What a later step needs is written by a step."
+	how := "A gate has no output; it passes if it exits with 0. Write the output in a step."
 	switch a.of {
 	case "agent":
-		how = "What an agent prints is its output, as output_format says."
+		how = "The output of an agent is its standard output, in its output_format."
 	case "compensate":
-		how = "What a compensation prints is in its log."
+		how = "A compensation has no output; its log has everything that it prints."
 	}
 	return diag.List{{Code: "F0252", Subject: a.span(), Summary: fmt.Sprintf("$%s in the run of a block %s", outputFile, a.of),
 		Detail: "The file takes the output of a step. " + how}}

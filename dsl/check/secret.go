@@ -31,7 +31,7 @@ func (c *checker) secret(b *Block, a *Attr) (list diag.List) {
 			return
 		}
 		list = diag.List{{Code: "F0271", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Sensitive value in %s of %s", a.Src.Name, b.Words()),
-			Detail: fmt.Sprintf("What is computed here is written to the journal or shown. %sIt may stand in run, stdin, env, task and with of a step, and in http.", c.named(e))}}
+			Detail: fmt.Sprintf("flowrun stores or shows this value. %sA sensitive value is allowed in run, stdin, env, task and with of a step, and in http.", c.named(e))}}
 	})
 	return list
 }
@@ -73,8 +73,8 @@ func (c *checker) secretInputs(b *Block, to *Workflow) {
 		return
 	}
 	if a.Members == nil {
-		c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: b.Words(), Summary: "Sensitive inputs that are not written out",
-			Detail: "Which of them are sensitive must be seen:  with = { NAME = … }."})
+		c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: b.Words(), Summary: "Sensitive inputs in a computed object",
+			Detail: "The names of sensitive inputs must be literals:  with = { NAME = … }."})
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Members)) {
@@ -145,7 +145,7 @@ func (c *checker) personal(n *Node) {
 			if e.Sensitive && !found {
 				found = true
 				c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("Sensitive value in %s of a task for a person", name),
-					Detail: fmt.Sprintf("%sAgent %q is a person, and what people are asked stands in the inbox and in the journal. Say where the value can be found, or give the task to an agent that is a program.", c.named(e), c.agentsOf(n)[i].Name)})
+					Detail: fmt.Sprintf("%sAgent %q is a person, and tasks for people are stored in the inbox and in the journal. Tell the person where to find the value, or give the task to a program.", c.named(e), c.agentsOf(n)[i].Name)})
 			}
 		})
 	}

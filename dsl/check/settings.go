@@ -18,8 +18,8 @@ func (c *checker) settings(b *Block) {
 		this, known := parseVersion(c.options.Version)
 		switch {
 		case err != nil:
-			d.Summary = fmt.Sprintf("required_version cannot be %.40q", a.Text)
-			d.Detail = upper(err.Error()) + `. It is a list of bounds, all of which must hold: ">= 0.3, < 2".`
+			d.Summary = fmt.Sprintf("%.40q is not a valid required_version", a.Text)
+			d.Detail = upper(err.Error()) + `. It is a list of constraints, such as ">= 0.3, < 2"; all must be satisfied.`
 		case known && !asks.hold(this):
 			d.Summary = fmt.Sprintf("This program needs flowrun %.40s", a.Text)
 			d.Detail = fmt.Sprintf("This is flowrun %s. Use a release that fits, or change required_version if the program runs with this one.", c.options.Version)
@@ -29,8 +29,8 @@ func (c *checker) settings(b *Block) {
 		c.report(d)
 	}
 	if a := b.attr("engine"); a != nil && a.Text != "" && a.Text != "local" {
-		d := diag.Diagnostic{Code: "F0277", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("There is no engine %.60q", a.Text),
-			Detail: `Runs are driven by the engine of this machine:  engine = "local".`}
+		d := diag.Diagnostic{Code: "F0277", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Unknown engine %.60q", a.Text),
+			Detail: `The only engine is local:  engine = "local".`}
 		if strings.HasPrefix(a.Text, "temporal://") {
 			d = notYet(a.span(), "The engine of Temporal", schema.PlannedWord("flowrun", "engine", "temporal"), b.Words())
 		}

@@ -420,8 +420,8 @@ func (c *checker) argv(a *Attr, env *expr.Env) diag.List {
 		}
 	}
 	if s.many {
-		return diag.List{{Code: "F0254", Subject: a.span(), Summary: "A list that can have too many shapes to be judged",
-			Detail: "Each part that is left out or chosen in a run doubles them. Make several steps of it, or write more of the list out."}}
+		return diag.List{{Code: "F0254", Subject: a.span(), Summary: "A list with too many variants to check",
+			Detail: "Each optional or computed part doubles the number of variants. Split it into several steps, or write more of the list as literals."}}
 	}
 	around := c.around(a, env)
 	for _, w := range shapes {

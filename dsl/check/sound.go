@@ -22,7 +22,7 @@ func (c *checker) sound(w *Workflow) {
 	for _, o := range w.Outputs {
 		if e := o.Expr("value"); e != nil && e.Type.Kind == value.Null {
 			c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0268", Subject: o.attr("value").span(), Context: o.Words(), Summary: fmt.Sprintf("Output %q is always null", o.Name),
-				Detail: "Nothing that it reads ever makes a value: waits, fail and end have no output, nor has a run with parse = \"none\". Read another node, or remove the output."})
+				Detail: "The nodes that it reads have no output: wait, fail, end, and run with parse = \"none\" return nothing. Read another node, or remove the output."})
 		}
 	}
 }
@@ -36,7 +36,7 @@ func (c *checker) condition(w *Workflow, n *Node) {
 	}
 	if len(a.Expr.Reads) == 0 {
 		if v, ok := expr.Fixed(a.Expr, nil, &c.work); ok && v == false {
-			c.never(n, a.span(), "its condition is false", "Take the condition out, or the node.")
+			c.never(n, a.span(), "its condition is false", "Remove the condition, or the node.")
 		}
 		return
 	}
@@ -67,11 +67,11 @@ func (c *checker) condition(w *Workflow, n *Node) {
 	if rule == "" {
 		rule = "none_failed"
 	}
-	d.Detail = fmt.Sprintf("It is asked when %q lets the node start, and then step.%s.status is %s. ", rule, about, schema.Either(n.leaves(w.ByName[about])))
+	d.Detail = fmt.Sprintf("It is evaluated when %q lets the node start, and then step.%s.status is %s. ", rule, about, schema.Either(n.leaves(w.ByName[about])))
 	if holds {
 		d.Detail += "Take it out."
 	} else {
-		d.Detail += fmt.Sprintf("To start after other ends, only ask for the status and read no output of %s, nor name it in depends_on; or write another trigger_rule.", about)
+		d.Detail += fmt.Sprintf("To start after other results, read only the status of %s, and neither its output nor depends_on; or use another trigger_rule.", about)
 	}
 	c.report(d)
 }
@@ -106,23 +106,23 @@ func (c *checker) reached(w *Workflow, n *Node) {
 	case "", "none_failed", "all_success":
 		for _, name := range n.Needs {
 			if x := w.ByName[name]; x.alwaysFails() && !x.skippable(n) {
-				c.never(n, nameRange(n.Block), fmt.Sprintf("it needs %s, which always fails", x.Words()), fmt.Sprintf("Ask for step.%s.status alone, or give %s a condition.", x.Name, x.Words()))
+				c.never(n, nameRange(n.Block), fmt.Sprintf("it needs %s, which always fails", x.Words()), fmt.Sprintf("Read only step.%s.status, or give %s a condition.", x.Name, x.Words()))
 				return
 			}
 		}
 	case "one_success", "one_failed":
 		if len(n.Needs)+len(n.Observes) == 0 {
 			a := n.attr("trigger_rule")
-			c.never(n, a.span(), fmt.Sprintf("%s waits for one of nothing", rule), "Name in depends_on what it is to wait for.")
+			c.never(n, a.span(), fmt.Sprintf("%s has no dependencies to wait for", rule), "Name its dependencies in depends_on.")
 			return
 		}
 	}
 	if b := n.Before; b != nil && !n.lenient() && b.attr("when") == nil && b.attr("for_each") == nil && !b.lenient() {
 		switch {
 		case b.Inner("end") != nil:
-			c.never(n, nameRange(n.Block), fmt.Sprintf("%s before it ends the run", b.Words()), fmt.Sprintf("Give %s a condition, or take out what stands behind it.", b.Words()))
+			c.never(n, nameRange(n.Block), fmt.Sprintf("%s before it ends the run", b.Words()), fmt.Sprintf("Give %s a condition, or remove the nodes after it.", b.Words()))
 		case b.alwaysFails():
-			c.never(n, nameRange(n.Block), fmt.Sprintf("%s before it always fails", b.Words()), fmt.Sprintf("Give %s a condition, or take out what stands behind it.", b.Words()))
+			c.never(n, nameRange(n.Block), fmt.Sprintf("%s before it always fails", b.Words()), fmt.Sprintf("Give %s a condition, or remove the nodes after it.", b.Words()))
 		}
 	}
 }

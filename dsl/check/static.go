@@ -35,15 +35,15 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 	case schema.Word, schema.Text:
 		if a.Text, ok = literal(x()); !ok {
 			d := diag.Diagnostic{Code: "F0115", Subject: a.span(), Summary: fmt.Sprintf("%s must be written out", a.Src.Name),
-				Detail: "It is read before anything runs, so it is text in quotes, without ${} and references." + takes(a.Schema)}
+				Detail: "It is read before the run, so it must be literal text, without ${} and references." + takes(a.Schema)}
 			if word := a.Src.Text(); contains(a.Schema.Words, word) {
-				d.Detail = fmt.Sprintf("Text stands in quotes:  %s = %q.", a.Src.Name, word)
+				d.Detail = fmt.Sprintf("Text needs quotes:  %s = %q.", a.Src.Name, word)
 				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", word)}
 			}
 			return diag.List{d}
 		}
 		if a.Schema.Kind == schema.Word && !contains(a.Schema.Words, a.Text) {
-			d := diag.Diagnostic{Code: "F0116", Subject: a.span(), Summary: fmt.Sprintf("%.60q is not a value of %s", a.Text, a.Src.Name),
+			d := diag.Diagnostic{Code: "F0116", Subject: a.span(), Summary: fmt.Sprintf("%.60q is not a valid value of %s", a.Text, a.Src.Name),
 				Detail: fmt.Sprintf("It is one of %s.", quoted(a.Schema.Words))}
 			if near := diag.Nearest(a.Text, a.Schema.Words); near != "" {
 				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
@@ -70,12 +70,12 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 	case schema.Flag:
 		if a.Flag, ok = flag(x()); !ok {
 			return diag.List{{Code: "F0117", Subject: a.span(), Summary: fmt.Sprintf("%s must be true or false", a.Src.Name),
-				Detail: "It is read before anything runs, so it is written out, without quotes."}}
+				Detail: "It is read before the run, so it must be a literal, without quotes."}}
 		}
 	case schema.Strings:
 		if a.Strings, ok = literals(x()); !ok {
 			return diag.List{{Code: "F0118", Subject: a.span(), Summary: fmt.Sprintf("%s must be a list of texts", a.Src.Name),
-				Detail: fmt.Sprintf("It is read before anything runs, so it is written out:  %s = [\"A\", \"B\"].", a.Src.Name)}}
+				Detail: fmt.Sprintf("It is read before the run, so it must be a literal:  %s = [\"A\", \"B\"].", a.Src.Name)}}
 		}
 		if a.Src.Name == "pass_env" {
 			return a.passed()
@@ -131,8 +131,8 @@ func (a *Attr) refusedRefs(list diag.List) diag.List {
 func (a *Attr) passed() (list diag.List) {
 	for i, name := range a.Strings {
 		if !envName.MatchString(name) {
-			list = append(list, diag.Diagnostic{Code: "F0212", Subject: a.memberAt(i), Summary: fmt.Sprintf("%.60q in pass_env cannot be the name of an environment variable", name),
-				Detail: "Names alone stand here, such as \"GITHUB_TOKEN\": the values are those that flowrun itself is given. A value of your own stands in  env = { NAME = \"VALUE\" }."})
+			list = append(list, diag.Diagnostic{Code: "F0212", Subject: a.memberAt(i), Summary: fmt.Sprintf("%.60q in pass_env is not a valid name of an environment variable", name),
+				Detail: "pass_env lists names only, such as \"GITHUB_TOKEN\"; the values come from flowrun's own environment. To set a value, write  env = { NAME = \"VALUE\" }."})
 		}
 	}
 	return list

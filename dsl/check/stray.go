@@ -13,10 +13,10 @@ import (
 func notYet(at diag.Range, what string, p *schema.Planned, where string) diag.Diagnostic {
 	if p.Never {
 		return diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is not in the language",
-			Detail: "What it would be for: " + strings.ToLower(p.Doc[:1]) + p.Doc[1:] + " What to write: " + p.Instead}
+			Detail: p.Doc + " Write: " + p.Instead}
 	}
 	return diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is planned and not in this release",
-		Detail: "What it is for: " + strings.ToLower(p.Doc[:1]) + p.Doc[1:] + " Nothing would happen, so the file is refused. What to write today: " + p.Instead}
+		Detail: p.Doc + " Until then: " + p.Instead}
 }
 
 // strayAttr reports an attribute that the block does not have.
@@ -43,11 +43,11 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
 	case b.Schema.Attr("replies") != nil && schema.ReplyMember(src.Name) != nil:
-		d.Detail = fmt.Sprintf("It is part of a reply:  replies = [{ %s = … }].", src.Name)
+		d.Detail = fmt.Sprintf("Put it into a reply:  replies = [{ %s = … }].", src.Name)
 	case strings.HasPrefix(meant, b.Schema.Kind+" { "):
-		d.Detail = "In flowrun this is written  " + strings.TrimSuffix(strings.TrimPrefix(meant, b.Schema.Kind+" { "), " }")
+		d.Detail = "In flowrun, write  " + strings.TrimSuffix(strings.TrimPrefix(meant, b.Schema.Kind+" { "), " }")
 	case meant != "" && fits(b.Schema, meant):
-		d.Detail = "In flowrun this is written  " + meant
+		d.Detail = "In flowrun, write  " + meant
 	default:
 		d.Detail = fmt.Sprintf("%s can have %s.", article(b.Schema.Kind), list(known))
 	}
@@ -76,19 +76,19 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 			d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = %s.", src.Kind, o)
 		}
 	case schema.Blocks[src.Kind] != nil && src.Kind != "file":
-		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q cannot stand in %s", src.Kind, placeIn(s, where))
-		d.Detail = fmt.Sprintf("It stands in %s.", list(parents(src.Kind)))
+		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q is not allowed in %s", src.Kind, placeIn(s, where))
+		d.Detail = fmt.Sprintf("Allowed in: %s.", list(parents(src.Kind)))
 		if src.Kind == "test" {
-			d.Detail = "Tests are in a file of their own, NAME.flowtest.hcl, beside the program."
+			d.Detail = "Tests are in a separate file, NAME.flowtest.hcl, beside the program."
 		}
 	case diag.Nearest(src.Kind, known) != "":
 		near := diag.Nearest(src.Kind, known)
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
 	case meant != "":
-		d.Detail = "In flowrun this is written  " + meant
+		d.Detail = "In flowrun, write  " + meant
 	default:
-		d.Detail = fmt.Sprintf("Here can stand %s.", list(known))
+		d.Detail = fmt.Sprintf("Allowed here: %s.", list(known))
 	}
 	c.report(d)
 }

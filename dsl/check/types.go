@@ -123,17 +123,17 @@ func (c *checker) eachType(w *Workflow, n *Node) {
 		return
 	case t.Nullable:
 		d.Code, d.Summary = "F0214", "for_each may be null"
-		d.Detail = fmt.Sprintf("Say what to do then: coalesce(%s, []) makes no instances.", a.Src.Text())
+		d.Detail = fmt.Sprintf("Give a value for that case: coalesce(%s, []) starts no instances.", a.Src.Text())
 	case t.Kind == value.SetT && t.Elem.Kind != value.StringT && !t.Elem.IsAny():
 		d.Code, d.Summary = "F0215", fmt.Sprintf("for_each over a set of %s", t.Elem)
-		d.Detail = "The members of a set are the keys of its instances, so they must be strings. Use tolist() to go by position."
+		d.Detail = "The members of a set are the keys of its instances, so they must be strings. Use tolist() for instances by position."
 	case t.Kind == value.ListT, t.Kind == value.SetT, t.Kind == value.MapT, t.Kind == value.TupleT, t.Kind == value.ObjectT:
 		return
 	default:
 		d.Code, d.Summary = "F0216", fmt.Sprintf("for_each over a %s", t)
-		d.Detail = "It makes an instance for each member of a list, a set or a map. For a number of equal instances use range(N)."
+		d.Detail = "It starts an instance for each member of a list, a set or a map. For N equal instances, use range(N)."
 		if t.Kind == value.StringT {
-			d.Detail = "It makes an instance for each member of a list, a set or a map. A text is cut into a list by split(\",\", TEXT)."
+			d.Detail = "It starts an instance for each member of a list, a set or a map. To split a text into a list, write split(\",\", TEXT)."
 		}
 	}
 	a.Expr = nil
@@ -148,8 +148,8 @@ func (c *checker) output(w *Workflow, n *Node) value.Type {
 		return c.degraded(w, n, made)
 	}
 	if expr.Assignable(made, *a.Type) == expr.No {
-		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("Output can never be a %s", a.Type),
-			Detail: fmt.Sprintf("What the step makes is a %s, and outputs are not converted. %s", made, outputFix(n))})
+		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("The output is never a %s", a.Type),
+			Detail: fmt.Sprintf("The output of the step is a %s, and flowrun does not convert outputs. %s", made, outputFix(n))})
 	}
 	return c.degraded(w, n, *n.OutputType())
 }
@@ -170,9 +170,9 @@ func (c *checker) degraded(w *Workflow, n *Node, made value.Type) value.Type {
 
 func outputFix(n *Node) string {
 	if n.attr("run") != nil && n.Text("parse") != "json" {
-		return `With parse = "json" standard output is read as JSON; a program that writes NAME=VALUE to the file $FLOWRUN_OUTPUT is told so by naming the file in run.`
+		return `With parse = "json", flowrun reads standard output as JSON. A program can also write NAME=VALUE lines to the file $FLOWRUN_OUTPUT; then name the file in run.`
 	}
-	return "Change the type, or what the step does."
+	return "Change the type or the step."
 }
 
 // groupOutput is the type of what a group makes: of its value, where it has one.

@@ -39,8 +39,8 @@ func (c *checker) decl(v *Decl) {
 	e, list := expr.Value(a.Src.Expr(), a.Src.File.Src, c.fixedEnv())
 	if v.sensitive() && (e == nil || e.Kind != ir.Const || tells(e.Const)) { // what else is wrong with it would quote it
 		c.report(diag.Diagnostic{Code: "F0288", Subject: a.Src.Range, Context: v.Words(), Summary: fmt.Sprintf("The default of the sensitive %s is written in the file", v.Words()),
-			Detail: fmt.Sprintf("Whoever can read the file can read the secret, and each run would store it. Leave the default out, and give the value where the run starts: %s. "+
-				"If the %s may be left out, write  default = null.", v.givenBy(), v.Schema.Kind)})
+			Detail: fmt.Sprintf("Everyone who can read the file can read the secret, and each run would store it. Remove the default, and give the value when the run starts: %s. "+
+				"If the %s is optional, write  default = null.", v.givenBy(), v.Schema.Kind)})
 		return
 	}
 	if e != nil && !list.HasErrors() {
@@ -103,12 +103,12 @@ func (c *checker) enum(v *Decl) {
 		members, ok = e.Const.([]any)
 	}
 	if !list.HasErrors() && (!ok || len(members) == 0) {
-		list = append(list, diag.Diagnostic{Code: "F0280", Subject: a.span(), Summary: "enum must list the values that there are",
-			Detail: "It is a list that is written out and has members:  enum = [\"a\", \"b\"]."})
+		list = append(list, diag.Diagnostic{Code: "F0280", Subject: a.span(), Summary: "enum must list the allowed values",
+			Detail: "It is a literal list with at least one member:  enum = [\"a\", \"b\"]."})
 	}
 	if len(members) > MaxEnum {
 		list = append(list, diag.Diagnostic{Code: "F0280", Subject: a.span(), Summary: fmt.Sprintf("enum has %d members", len(members)),
-			Detail: fmt.Sprintf("The limit is %d. A validation can judge by a rule:  validation { condition = \"…\" }.", MaxEnum)})
+			Detail: fmt.Sprintf("The limit is %d. For a rule, use a validation:  validation { condition = \"…\" }.", MaxEnum)})
 		members = nil
 	}
 	seen := make(map[string]bool, len(members))
@@ -119,9 +119,9 @@ func (c *checker) enum(v *Decl) {
 		switch {
 		case err != nil:
 			list = append(list, diag.Diagnostic{Code: "F0280", Subject: at, Summary: fmt.Sprintf("%s in enum is not a %s", shown(members[i]), v.Type),
-				Detail: upper(err.Error()) + ". All values are of the type that is declared."})
+				Detail: upper(err.Error()) + ". All values must have the declared type."})
 		case seen[text]:
-			list = append(list, diag.Diagnostic{Code: "F0280", Subject: at, Summary: fmt.Sprintf("%s stands twice in enum", shown(m)), Detail: "Remove one of the two."})
+			list = append(list, diag.Diagnostic{Code: "F0280", Subject: at, Summary: fmt.Sprintf("enum has %s twice", shown(m)), Detail: "Remove one of the two."})
 		default:
 			v.Enum, seen[text] = append(v.Enum, m), true
 		}
@@ -136,7 +136,7 @@ func (v *Decl) listed(a *Attr) diag.List {
 	}
 	words := v.words()
 	d := diag.Diagnostic{Code: "F0279", Subject: a.span(), Summary: fmt.Sprintf("The default %s is not in enum", shown(a.Expr.Const)),
-		Detail: "A default is a value like any other. Take one of those in enum, or add it there."}
+		Detail: "A default must be one of the values in enum. Change it, or add it to enum."}
 	if s, text := a.Expr.Const.(string); text {
 		if near := diag.Nearest(s, words); near != "" {
 			d.Detail = fmt.Sprintf("Did you mean %q?", near)
@@ -180,8 +180,8 @@ func (c *checker) validations(v *Decl, root string, env *expr.Env) {
 		}
 		own := slices.ContainsFunc(a.Expr.Reads, func(r ir.Ref) bool { return r.Root == root && r.Name == v.Name })
 		if !own {
-			c.report(diag.Diagnostic{Code: "F0279", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Validation does not ask about %s.%s", root, v.Name),
-				Detail: fmt.Sprintf("It judges the value of %s. What must hold besides belongs to  require  of a workflow.", v.Words())})
+			c.report(diag.Diagnostic{Code: "F0279", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Validation does not read %s.%s", root, v.Name),
+				Detail: fmt.Sprintf("It checks the value of %s. For other conditions, use  require  in a workflow.", v.Words())})
 			continue
 		}
 		if v.Default == nil || len(a.Expr.Reads) > 1 {
@@ -190,7 +190,7 @@ func (c *checker) validations(v *Decl, root string, env *expr.Env) {
 		holds, err := expr.NewEvaluator(ir.NewestRules(), c.texts()).Eval(a.Expr, only{v.Default.Const})
 		if err != nil || holds != true {
 			c.report(diag.Diagnostic{Code: "F0279", Subject: v.attr("default").span(), Context: v.Words(), Summary: fmt.Sprintf("The default %s does not meet the validation of %s", shown(v.Default.Const), v.Words()),
-				Detail: "A default is a value like any other. Change it, or what is asked of it.", Notes: []diag.Note{{Text: "this does not hold for it", Range: a.span()}}})
+				Detail: "A default must satisfy the validation. Change the default or the condition.", Notes: []diag.Note{{Text: "this condition is false for it", Range: a.span()}}})
 		}
 	}
 }

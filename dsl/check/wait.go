@@ -22,15 +22,15 @@ func (c *checker) wait(b *Block) {
 	d := diag.Diagnostic{Code: "F0284", Subject: b.Src.Header, Context: b.Words()}
 	if len(found) == 0 {
 		if !b.stray {
-			d.Summary, d.Detail = "Nothing to wait for", "A wait has one of  duration = \"1h\",  at = \"2030-01-31T09:00:00Z\"  and  event = \"NAME\"."
+			d.Summary, d.Detail = "Nothing to wait for", "A wait has exactly one of  duration = \"1h\",  at = \"2030-01-31T09:00:00Z\"  and  event = \"NAME\"."
 			c.report(d)
 		}
 		return
 	}
 	if len(found) > 1 {
 		d.Subject, d.Summary = found[1].Src.Range, fmt.Sprintf("Both %s and %s in one wait", found[0].Src.Name, found[1].Src.Name)
-		d.Detail = "It waits for one thing. Make two steps of it; a sequence puts them in order. The attribute timeout bounds the wait for an event."
-		d.Notes = []diag.Note{{Text: found[0].Src.Name + " stands here", Range: found[0].Src.Range}}
+		d.Detail = "A wait has exactly one of the two. Make two steps; a sequence puts them in order. The attribute timeout limits the wait for an event."
+		d.Notes = []diag.Note{{Text: found[0].Src.Name + " is here", Range: found[0].Src.Range}}
 		c.report(d)
 		return
 	}
@@ -53,7 +53,7 @@ func (c *checker) wait(b *Block) {
 			return
 		}
 		d.Subject, d.Summary = at.span(), fmt.Sprintf("at cannot be %.40q", text)
-		d.Detail = "A moment is written as in RFC 3339, with its time zone: \"2030-01-31T09:00:00Z\" or \"2030-01-31T10:00:00+01:00\"."
+		d.Detail = "Write the time in RFC 3339, with a time zone: \"2030-01-31T09:00:00Z\" or \"2030-01-31T10:00:00+01:00\"."
 		c.report(d)
 	}
 }

@@ -36,32 +36,32 @@ func (c *checker) files(b, before *Block) {
 	if !isFileEvent(b) {
 		for _, name := range []string{"paths", "debounce"} {
 			if a := b.attr(name); a != nil {
-				say(a.Src.Range, fmt.Sprintf("%s belongs to watched files", name), "The event of a change of a file is called file.NAME:  on \"file.NAME\" { … }. Rename the event, or remove the attribute.")
+				say(a.Src.Range, fmt.Sprintf("%s belongs to watched files", name), "The event of a file change has the name file.NAME:  on \"file.NAME\" { … }. Rename the event, or remove the attribute.")
 				return
 			}
 		}
 		return
 	}
 	if name := strings.TrimPrefix(b.Name, ir.FileEvents); name == "" || name == "*" || strings.HasSuffix(name, ".*") {
-		say(nameRange(b), "Watched files have one name", "Write a block on for each name, and say which files it is for:  on \"file.NAME\" { paths = [\"inbox/*\"] … }.")
+		say(nameRange(b), "Watched files have one name", "Write a block on for each name, with its files:  on \"file.NAME\" { paths = [\"inbox/*\"] … }.")
 		return
 	}
 	if a := b.attr("data"); a != nil {
-		say(a.Src.Range, "The type of the change of a file is known", "It is an object of path, change, size and modified. Remove data.")
+		say(a.Src.Range, "The type of a file change is fixed", "It is an object of path, change, size and modified. Remove data.")
 	}
 	a := b.attr("paths")
 	switch {
 	case a == nil && !b.stray:
-		say(b.Src.Header, fmt.Sprintf("Missing attribute %q in %s", "paths", b.Words()), "It says which files are watched:  paths = [\"inbox/*.csv\"].")
+		say(b.Src.Header, fmt.Sprintf("Missing attribute %q in %s", "paths", b.Words()), "Name the watched files:  paths = [\"inbox/*.csv\"].")
 	case a != nil && len(a.Strings) == 0 && a.Src.Text() == "[]":
-		say(a.span(), "paths is empty", "It says which files are watched:  paths = [\"inbox/*.csv\"].")
+		say(a.span(), "paths is empty", "Name the watched files:  paths = [\"inbox/*.csv\"].")
 	case a != nil && len(a.Strings) > maxPatterns:
-		say(a.span(), fmt.Sprintf("%d patterns of files", len(a.Strings)), fmt.Sprintf("The limit is %d. Join some of them with * or **.", maxPatterns))
+		say(a.span(), fmt.Sprintf("%d patterns of files", len(a.Strings)), fmt.Sprintf("The limit is %d. Combine some of them with * or **.", maxPatterns))
 	}
 	if a != nil {
 		for _, pattern := range a.Strings {
 			if _, err := path.Match(pattern, ""); pattern == "" || err != nil {
-				say(a.span(), fmt.Sprintf("%.80q is not a pattern of files", pattern), "A pattern is a path in which * and ? stand for characters of a name, [a-z] for one of them, and ** for folders:  \"inbox/*.csv\".")
+				say(a.span(), fmt.Sprintf("%.80q is not a pattern for files", pattern), "A pattern is a path; * and ? match characters of a name, [a-z] one of these characters, and ** folders:  \"inbox/*.csv\".")
 			}
 		}
 	}
@@ -73,8 +73,8 @@ func (c *checker) files(b, before *Block) {
 	}
 	for _, name := range []string{"paths", "debounce"} {
 		if text(b.attr(name)) != text(before.attr(name)) {
-			c.report(diag.Diagnostic{Code: "F0417", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Two blocks on watch different files under one name, by %s", name),
-				Detail: "One change of a file is one event, and starts a run of each workflow. Write the same in both, or give one of them another name.",
+			c.report(diag.Diagnostic{Code: "F0417", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Two blocks on watch different files under one name: %s", name),
+				Detail: "Both blocks share the event of the name. Use the same value in both, or rename one of them.",
 				Notes:  []diag.Note{{Text: "the first one", Range: before.Src.Header}}})
 			return
 		}

@@ -11,7 +11,7 @@ func (n *Node) whyNull(reader *Node) string {
 	case reader != nil && reader.lenient():
 		return fmt.Sprintf("trigger_rule = %q lets %s start though %s has failed.", reader.Text("trigger_rule"), reader.Words(), n.Words())
 	case reader != nil && reader.final && reader.top() != n.top():
-		return fmt.Sprintf("finally runs whatever has become of %s.", n.Words())
+		return fmt.Sprintf("finally runs however %s ended.", n.Words())
 	}
 	for p := n; p != nil; p = p.Parent {
 		if reader != nil && (p == reader || p.holds(reader)) {
@@ -23,11 +23,11 @@ func (n *Node) whyNull(reader *Node) string {
 		case p.skippedWith() != nil:
 			return fmt.Sprintf("%s is skipped with %s, for its trigger_rule is \"all_success\".", upper(p.Words()), p.skippedWith().Words())
 		case p.lenient():
-			return fmt.Sprintf("%s is skipped where its trigger_rule cannot hold.", upper(p.Words()))
+			return fmt.Sprintf("%s is skipped if its trigger_rule cannot be satisfied.", upper(p.Words()))
 		case p.Case > 0 && (reader == nil || !p.sameCase(reader)):
 			return fmt.Sprintf("%s runs only if its case of %s is taken.", upper(p.Words()), g.Words())
 		case g != nil && g.picks() && g.attr("for_each") == nil && (reader == nil || g != reader && !g.holds(reader)):
-			return fmt.Sprintf("The join of %s can be met without %s.", g.Words(), p.Words())
+			return fmt.Sprintf("The join of %s can be satisfied without %s.", g.Words(), p.Words())
 		}
 	}
 	return ""

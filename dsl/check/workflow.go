@@ -51,7 +51,7 @@ func (c *checker) workflow(w *Workflow) {
 	c.retry(w.Block, c.retryEnv(w, nil), own)
 	for _, b := range w.Blocks {
 		if b.Schema.Kind == "concurrency" {
-			only := c.env(roots{"input": w.inputs}, map[string]string{"run": "The group is computed before the run that it is for begins.", "step": "The group is computed before any step has run."})
+			only := c.env(roots{"input": w.inputs}, map[string]string{"run": "The group is evaluated before its run begins.", "step": "The group is evaluated before any step runs."})
 			c.expressions(b, func(string) *expr.Env { return only })
 		}
 		if b.Schema.Kind == "require" || b.Schema.Kind == "finally" || b.Schema.Kind == "budget" {
@@ -89,7 +89,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 	}
 	if a := n.attr("max_concurrency"); a != nil && n.Schema.Kind == "step" && n.attr("for_each") == nil {
 		c.report(diag.Diagnostic{Code: "F0124", Subject: a.Src.Range, Context: n.Words(), Summary: "max_concurrency on a single step",
-			Detail: "It bounds the instances of a for_each or the nodes of a group. This step has neither."})
+			Detail: "It limits the instances of a for_each or the nodes of a group. This step has neither."})
 	}
 	c.handsIn(n)
 	c.expressions(n.Block, func(attr string) *expr.Env { return c.envAt(w, n, n.placeOf(attr)) })
@@ -230,7 +230,7 @@ func (c *checker) references(n *Node) {
 		seen := map[string]bool{}
 		for _, r := range a.Names {
 			if seen[r.Name] {
-				c.report(diag.Diagnostic{Code: "F0219", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Gate %q stands twice in gates", r.Name), Detail: "It would judge the same result twice. Remove one of the two."})
+				c.report(diag.Diagnostic{Code: "F0219", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("gates names %q twice", r.Name), Detail: "It would judge the same result twice. Remove one of the two."})
 			}
 			seen[r.Name] = true
 		}

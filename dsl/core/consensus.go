@@ -109,7 +109,7 @@ func (p *pattern) canVote(agents []string, at diag.Range) {
 	if names := t.Names(); len(names) > 0 {
 		example = "result.output." + names[0]
 	}
-	p.report(diag.Diagnostic{Code: "F0346", Subject: at, Context: p.Words(), Summary: "Nothing says what the vote is",
+	p.report(diag.Diagnostic{Code: "F0346", Subject: at, Context: p.Words(), Summary: "The vote of this agent is not defined",
 		Detail: fmt.Sprintf("The output is %s, and without the attribute vote its member vote counts. Say what does:  vote = %s.", t, example)})
 }
 

@@ -109,8 +109,8 @@ func rewrite(files []*syntax.File, edits func(*collector, *syntax.Block, names))
 		}
 		w.copyTo(len(f.Src))
 		if w.size > len(f.Src)+MaxGrowth {
-			list = append(list, diag.Diagnostic{Code: "F0001", Subject: c.edits[0].place(f), Summary: "The patterns of a file become too large",
-				Detail: fmt.Sprintf("What they become may have %d MiB more than the file. Keep long texts in a local, in file(\"PATH\"), or in the output of a step before.", MaxGrowth>>20)})
+			list = append(list, diag.Diagnostic{Code: "F0001", Subject: c.edits[0].place(f), Summary: "The patterns of a file are too large",
+				Detail: fmt.Sprintf("The nodes that they create may have at most %d MiB more text than the file. Keep long texts in a local, in file(\"PATH\"), or in the output of a step before.", MaxGrowth>>20)})
 			continue
 		}
 		text := w.text()
@@ -230,15 +230,15 @@ func (p *pattern) name(role string) string {
 	at := p.Src.Labels[0].Range
 	if len(name) > check.MaxName {
 		p.report(diag.Diagnostic{Code: "F0341", Subject: at, Context: words, Summary: fmt.Sprintf("The name of %s is too long", words),
-			Detail: fmt.Sprintf("It becomes nodes, one of them %q, and a name has at most %d characters. Take a shorter one.", name, check.MaxName)})
+			Detail: fmt.Sprintf("It creates nodes such as %q, and a name has at most %d characters. Use a shorter name.", name, check.MaxName)})
 		return name
 	}
 	key := strings.ToLower(name)
 	if other, there := (*p.workflow)[key]; there {
-		d := diag.Diagnostic{Code: "F0340", Subject: at, Context: words, Summary: fmt.Sprintf("%s becomes a node %q, and there is one already", capital(words), name),
+		d := diag.Diagnostic{Code: "F0340", Subject: at, Context: words, Summary: fmt.Sprintf("%s creates a node %q, but this name is already used", capital(words), name),
 			Detail: "The nodes of a pattern have its name and their role. Rename one of the two.", Notes: []diag.Note{{Text: "the other one", Range: other.at}}}
 		if other.made != "" {
-			d.Notes[0].Text = other.made + " becomes a node of this name, too"
+			d.Notes[0].Text = other.made + " creates a node of this name, too"
 		}
 		p.report(d)
 		return name

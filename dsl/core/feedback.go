@@ -93,7 +93,7 @@ func (p *pattern) sameAgent() {
 		for _, y := range b.Names {
 			if !x.Pool && !y.Pool && x.Name == y.Name {
 				p.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0342", Subject: y.Range, Context: p.Words(), Summary: "An agent reviews its own work",
-					Detail: "Whoever made something overlooks the same faults when looking again. Name another agent as the reviewer.",
+					Detail: "An agent overlooks its own mistakes. Name another agent as the reviewer.",
 					Notes:  []diag.Note{{Text: "it produces here", Range: x.Range}}})
 				return
 			}

@@ -46,7 +46,7 @@ func (p *pattern) siblings(attrs ...string) map[string]string {
 		}
 		for _, m := range expr.Mentions(a.Src.Expr(), a.Src.File.Src, false, []string{"previous"}) {
 			p.report(diag.Diagnostic{Code: "F0343", Subject: a.Src.File.Range(m.Start, m.End), Context: p.Words(), Summary: fmt.Sprintf("%s has no node before it", capital(p.Words())),
-				Detail: "previous is the result of the sibling before in a sequence. Read a node by its name:  step.NAME.output."})
+				Detail: "previous is the result of the previous node in a sequence. Read a node by its name:  step.NAME.output."})
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func (p *pattern) participants(attr, shown, alias string) (out []participant) {
 	first := map[string]diag.Range{}
 	add := func(agent string, at diag.Range, from string) {
 		if other, there := first[agent]; there {
-			p.report(diag.Diagnostic{Code: "F0344", Subject: at, Context: p.Words(), Summary: fmt.Sprintf("Agent %q stands twice in %s", agent, attr),
+			p.report(diag.Diagnostic{Code: "F0344", Subject: at, Context: p.Words(), Summary: fmt.Sprintf("%[2]s names agent %[1]q twice", agent, attr),
 				Detail: "Each agent takes part once" + from + ". Remove one of the two.", Notes: []diag.Note{{Text: "the first one", Range: other}}})
 			return
 		}
@@ -39,25 +39,25 @@ func (p *pattern) participants(attr, shown, alias string) (out []participant) {
 		case !r.Pool:
 			add(r.Name, r.Range, "")
 		case r.Member != nil:
-			p.report(diag.Diagnostic{Code: "F0317", Subject: r.Range, Context: p.Words(), Summary: fmt.Sprintf("A member of a pool cannot stand in %s", attr),
-				Detail: fmt.Sprintf("Who takes part is known when the file is read. Write agent.NAME, or pool.%s for all members of the pool.", r.Name)})
+			p.report(diag.Diagnostic{Code: "F0317", Subject: r.Range, Context: p.Words(), Summary: fmt.Sprintf("%s cannot contain a member of a pool", attr),
+				Detail: fmt.Sprintf("The participants must be literals. Write agent.NAME, or pool.%s for all members of the pool.", r.Name)})
 		default:
 			members := p.declared.members(r.Name)
 			if len(members) == 0 { // unknown or empty: the check says so of the reference
 				out = append(out, participant{agent: r.Name, at: r.Range})
 			}
 			for _, m := range members {
-				add(m, r.Range, fmt.Sprintf(", and pool.%s stands for all of its members", r.Name))
+				add(m, r.Range, fmt.Sprintf(", and pool.%s means all its members", r.Name))
 			}
 		}
 	}
 	switch {
 	case len(a.Names) == 0 && !p.failed:
 		p.report(diag.Diagnostic{Code: "F0345", Subject: a.Src.Range, Context: p.Words(), Summary: fmt.Sprintf("Nobody stands in %s", attr),
-			Detail: fmt.Sprintf("Name the agents that take part:  %s = [agent.A, agent.B], or a pool, which stands for all of its members.", attr)})
+			Detail: fmt.Sprintf("Name the agents that take part:  %s = [agent.A, agent.B], or a pool, which means all its members.", attr)})
 	case len(out) > MaxParticipants:
-		p.report(diag.Diagnostic{Code: "F0345", Subject: a.Src.Range, Context: p.Words(), Summary: fmt.Sprintf("%d agents stand in %s", len(out), attr),
-			Detail: fmt.Sprintf("There may be %d. A step with for_each gives a task to any number.", MaxParticipants)})
+		p.report(diag.Diagnostic{Code: "F0345", Subject: a.Src.Range, Context: p.Words(), Summary: fmt.Sprintf("%[2]s names %[1]d agents", len(out), attr),
+			Detail: fmt.Sprintf("The limit is %d. For more agents, use a step with for_each.", MaxParticipants)})
 	}
 	for i := range out {
 		if p.failed {

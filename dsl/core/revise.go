@@ -126,13 +126,13 @@ func (v *reviser) enter(in *syntax.Block, nodes []*syntax.Block, step, approve *
 	}
 	switch {
 	case in.Kind != "sequence":
-		say(at, fmt.Sprintf("%s revises a step, and does not stand in a sequence", capital(r.words())),
-			fmt.Sprintf("A revision makes all steps from %s to %s again, in their order. Put them into a sequence:\n\n%s", name, r.name(), r.example(name)))
+		say(at, fmt.Sprintf("%s revises a step, but is not in a sequence", capital(r.words())),
+			fmt.Sprintf("A revision repeats all steps from %s to %s, in order. Put them into a sequence:\n\n%s", name, r.name(), r.example(name)))
 		return
 	case r.first < 0 || r.first >= r.last:
 		detail := fmt.Sprintf("revise names a node before %s in the same sequence. ", r.name())
 		if r.last == 0 {
-			detail += fmt.Sprintf("There is none. Write it so:\n\n%s", r.example(name))
+			detail += fmt.Sprintf("There is none. Write:\n\n%s", r.example(name))
 		} else {
 			var before []string
 			for _, n := range nodes[:r.last] {
@@ -140,7 +140,7 @@ func (v *reviser) enter(in *syntax.Block, nodes []*syntax.Block, step, approve *
 			}
 			detail += fmt.Sprintf("Nodes before it: %s.", strings.Join(before, ", "))
 		}
-		say(at, fmt.Sprintf("%q does not stand before %s in its sequence", name, r.words()), detail)
+		say(at, fmt.Sprintf("%q is not before %s in its sequence", name, r.words()), detail)
 		return
 	case core:
 		return
@@ -151,7 +151,7 @@ func (v *reviser) enter(in *syntax.Block, nodes []*syntax.Block, step, approve *
 		again := inner(n, "repeat")
 		switch {
 		case again != nil && (n == step || n.Body.Attr("agent") != nil):
-			say(again.Range, fmt.Sprintf("Step %q has a repeat, and takes part in revisions", n.Labels[0].Text), "A revision begins another round of the steps. Remove the repeat, or put the steps inside into a sequence of their own.")
+			say(again.Range, fmt.Sprintf("Step %q has a repeat, and takes part in revisions", n.Labels[0].Text), "A revision starts another round of the steps. Remove the repeat, or put the steps inside it into a separate sequence.")
 			return
 		case n == step && n.Body.Attr("for_each") != nil:
 			say(n.Body.Attr("for_each").Range, fmt.Sprintf("%s revises a step, and has a for_each", capital(r.words())), "Put both steps into a sequence, and the for_each on the sequence: then each instance has its own rounds.")
@@ -161,7 +161,7 @@ func (v *reviser) enter(in *syntax.Block, nodes []*syntax.Block, step, approve *
 	for _, other := range v.all {
 		if other.in == in && other.first < r.first && r.first <= other.last {
 			say(at, fmt.Sprintf("The rounds of %s begin inside the rounds of step %q", r.words(), other.name()),
-				fmt.Sprintf("Those begin at %s. Name it in revise, or a node behind %s.", other.revised.Labels[0].Text, other.name()))
+				fmt.Sprintf("Those begin at %s. Name it in revise, or a node after %s.", other.revised.Labels[0].Text, other.name()))
 			return
 		}
 	}
@@ -451,6 +451,6 @@ func (v *reviser) unreadable(b *syntax.Block, at diag.Range, n *syntax.Block, pl
 		words += fmt.Sprintf(" %q", b.Labels[0].Text)
 	}
 	v.report(diag.Diagnostic{Code: "F0328", Subject: at, Context: words, Summary: fmt.Sprintf("Node %q exists once in each round of %s", n.Labels[0].Text, r.words()),
-		Detail: fmt.Sprintf("From outside of the rounds the output of a node can be read, and it is that of the last round; of %s also status and iterations. The output of a node inside a switch, a for_each or a group with a value cannot: read the output of that group.", r.words()),
+		Detail: fmt.Sprintf("From outside, only the output of a node in the last round is available; for %s also status and iterations. For a node inside a switch, a for_each or a group with a value, read the output of that group.", r.words()),
 		Notes:  []diag.Note{{Text: fmt.Sprintf("%s begins the rounds again", r.words()), Range: r.approve.Attrs["revise"].Src.Range}}})
 }

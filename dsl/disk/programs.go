@@ -13,7 +13,7 @@ const packages = "node_modules"
 // NoPrograms is the error of a folder without programs below it.
 type NoPrograms struct{ Dir string }
 
-func (e *NoPrograms) Error() string { return "there is no file *.flow.hcl below " + e.Dir }
+func (e *NoPrograms) Error() string { return "no file *.flow.hcl below " + e.Dir }
 
 // Programs expands DIR/... to every folder below DIR with files *.flow.hcl; other files *.hcl may
 // belong to other tools. It leaves out hidden folders and those of installed packages. Other paths stay as they are. The error is a

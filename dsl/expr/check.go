@@ -177,9 +177,9 @@ func (c *checker) nullHint(n node, x string, t value.Type, k kind) string {
 		other = "{}"
 	}
 	if c.condition {
-		return fmt.Sprintf("%s Test it before (%s != null && …), or give what else to take (%s ?? %s).", why, x, x, strings.ReplaceAll(other, `"`, "'"))
+		return fmt.Sprintf("%s Test it first (%s != null && …), or give a default (%s ?? %s).", why, x, x, strings.ReplaceAll(other, `"`, "'"))
 	}
-	return fmt.Sprintf("%s Say what else to take, try(%s, %s), or test it before (%s == null ? … : …).", why, x, other, x)
+	return fmt.Sprintf("%s Give a default, try(%s, %s), or test it first (%s == null ? … : …).", why, x, other, x)
 }
 
 // whyNull says why what a node reads can be null.
@@ -191,7 +191,7 @@ func (c *checker) whyNull(n node) string {
 			}
 		}
 	}
-	return "What it reads may be left out or skipped."
+	return "It reads a value that may be omitted or skipped."
 }
 
 // readBy is the reference that a path begins with, or nil.
@@ -240,7 +240,7 @@ func hint(t value.Type, k kind, user string) string {
 	case (k == kString || k == kPure) && (isList(t) || isMap(t)):
 		return " Write jsonencode(x), or join(\", \", x) for a list of strings."
 	case k == kNumber && t.Kind == value.StringT && user == "+":
-		return " Texts are joined in a template, \"${a}${b}\"; tonumber(x) makes a number of a text."
+		return " To join texts, use a template, \"${a}${b}\"; tonumber(x) turns a text into a number."
 	case (k == kNumber || k == kWhole) && t.Kind == value.StringT:
 		return " Write tonumber(x)."
 	case k == kBool && t.Kind == value.StringT:
@@ -327,7 +327,7 @@ func (c *checker) emptyLast(n *call) {
 		first = "x"
 	}
 	c.add(last.at(), codeEmptyLast, fmt.Sprintf("%s never gives %s", n.f.name, empty),
-		fmt.Sprintf("It gives the first argument that is neither null nor empty, and fails where there is none. Write try(%s, %s), which gives the first that is not null.", first, c.shownLit(last)))
+		fmt.Sprintf("It returns the first argument that is neither null nor empty, and fails if there is none. Write try(%s, %s), which returns the first that is not null.", first, c.shownLit(last)))
 }
 
 // shownLit is an empty value as it is written.

@@ -6,7 +6,7 @@ func (c *checker) forEach(n *forEach) value.Type {
 	coll := c.need(n.coll, kColl, "for")
 	if n.keySlot >= 0 {
 		if coll.Kind == value.SetT {
-			c.add(n.coll.at(), codeOperand, "A set has no keys", "Its members have no order and no names. Write for v in …, or tolist(x) to count them from 0.")
+			c.add(n.coll.at(), codeOperand, "A set has no keys", "A set has neither positions nor names. Write for v in …, or tolist(x) for positions from 0.")
 		}
 		c.slots[n.keySlot] = keyType(coll)
 	}

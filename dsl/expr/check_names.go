@@ -33,7 +33,7 @@ func (c *checker) ref(n *ref) value.Type {
 		}
 		if n.ref.Name == "" {
 			of := shownRoot(n.ref.Root)
-			c.add(n.span, codeBareRoot, fmt.Sprintf("%s without a name", of), fmt.Sprintf("Write %s.NAME, with the name of %s. A name that is computed cannot be checked before the run.", of, an(root.What)))
+			c.add(n.span, codeBareRoot, fmt.Sprintf("%s without a name", of), fmt.Sprintf("Write %s.NAME, with the name of %s. flowrun cannot check a computed name before the run.", of, an(root.What)))
 			return value.AnyType
 		}
 		var ok bool
@@ -76,7 +76,7 @@ func (c *checker) resolve(root *Root, name string, at span) (value.Type, bool) {
 // attrOf is attr for a part of the reference itself, which the root can hide.
 func (c *checker) attrOf(root *Root, t value.Type, name string, at span, n *ref) value.Type {
 	if why, ok := root.HiddenAttrs[name]; ok {
-		c.add(at, codeHiddenName, fmt.Sprintf("%s.%s cannot be read here", ownerOf(n, at), name), why)
+		c.add(at, codeHiddenName, fmt.Sprintf("%s.%s is not available here", ownerOf(n, at), name), why)
 		return value.AnyType
 	}
 	if why, ok := root.Absent[name]; ok && t.Attrs[name].Kind == value.Null {
@@ -108,7 +108,7 @@ var staticRoots = map[string]bool{"agent": true, "pool": true, "gate": true, "wo
 func (c *checker) unknownRoot(n *ref) {
 	name := n.ref.Root
 	if why, ok := c.env.Hidden[name]; ok {
-		c.add(n.name0(), codeHiddenName, fmt.Sprintf("%s cannot be read here", name), why)
+		c.add(n.name0(), codeHiddenName, fmt.Sprintf("%s is not available here", name), why)
 		return
 	}
 	known := make([]string, 0, len(c.env.Roots))
@@ -118,13 +118,13 @@ func (c *checker) unknownRoot(n *ref) {
 	slices.Sort(known)
 	list := "Names available here: " + strings.Join(known, ", ") + "."
 	if len(known) == 0 {
-		list = "No names can be read here."
+		list = "No names are available here."
 	}
 	switch {
 	case isRoot(name):
-		c.add(n.name0(), codeHiddenName, fmt.Sprintf("%s cannot be read here", name), list)
+		c.add(n.name0(), codeHiddenName, fmt.Sprintf("%s is not available here", name), list)
 	case staticRoots[name]:
-		c.add(n.name0(), codeUnknownRoot, fmt.Sprintf("%s.NAME is a reference, not a value", name), "It can stand alone in the attribute that takes it, and in no expression.")
+		c.add(n.name0(), codeUnknownRoot, fmt.Sprintf("%s.NAME is a reference, not a value", name), "Use it alone in an attribute that takes it, and not in an expression.")
 	case diag.Nearest(name, known) != "":
 		c.add(n.name0(), codeUnknownRoot, fmt.Sprintf("Unknown name %q", name), fmt.Sprintf("Did you mean %q?", diag.Nearest(name, known)))
 	default:
@@ -133,7 +133,7 @@ func (c *checker) unknownRoot(n *ref) {
 		}
 		if n.ref.Name == "" {
 			quote := map[bool]string{true: "'", false: `"`}[c.condition]
-			list += " A text stands in quotes: " + quote + name + quote + "."
+			list += " A text needs quotes: " + quote + name + quote + "."
 		}
 		c.add(n.name0(), codeUnknownRoot, fmt.Sprintf("Unknown name %q", name), list)
 	}
@@ -157,7 +157,7 @@ func (n *ref) name0() span { return span{n.start, n.start + len(n.ref.Root)} }
 func (c *checker) unknownName(n *ref, root *Root) {
 	name := n.ref.Name
 	if why, ok := root.Hidden[name]; ok {
-		f := c.add(n.name, codeHiddenName, fmt.Sprintf("%s %q cannot be read here", capital(root.What), name), why)
+		f := c.add(n.name, codeHiddenName, fmt.Sprintf("%s %q is not available here", capital(root.What), name), why)
 		f.decl = root.at(name)
 		return
 	}
@@ -221,12 +221,12 @@ func (c *checker) attr(t value.Type, name string, at span, x node) value.Type {
 	}
 	detail := fmt.Sprintf("This is %s.", describeType(t))
 	if isList(t) {
-		detail += fmt.Sprintf(" Write [0].%s for one of its members, [*].%s for all.", name, name)
+		detail += fmt.Sprintf(" For one member, write [0].%s; for all members, [*].%s.", name, name)
 	}
 	if p := pathOf(x); strings.HasSuffix(p, ".output") && t.Kind == value.StringT {
 		detail += fmt.Sprintf(" If it is JSON, write parse = \"json\" in the step that prints it, or jsondecode(%s).", p)
 	}
-	c.add(at, codeNoMembers, fmt.Sprintf("There is no .%s on %s", name, an(string(t.Kind))), detail)
+	c.add(at, codeNoMembers, fmt.Sprintf("Unknown member .%s of %s", name, an(string(t.Kind))), detail)
 	return value.AnyType
 }
 
@@ -317,7 +317,7 @@ func (c *checker) tupleMember(t value.Type, i int, at span) value.Type {
 		i += len(t.Elems)
 	}
 	if i < 0 || i >= len(t.Elems) {
-		c.add(at, codeNoMembers, fmt.Sprintf("There is no member %d", i), fmt.Sprintf("The list has %d members, counted from 0.", len(t.Elems)))
+		c.add(at, codeNoMembers, fmt.Sprintf("Index %d is out of range", i), fmt.Sprintf("The list has %d members, counted from 0.", len(t.Elems)))
 		return value.AnyType
 	}
 	return t.Elems[i]

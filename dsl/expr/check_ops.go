@@ -51,7 +51,7 @@ func (c *checker) binary(n *binary) value.Type {
 		return value.NumberType
 	}
 	if d, ok := n.r.(*lit); ok && n.op == "%" && d.v == 0.0 {
-		c.add(n.r.at(), codeOperand, "The remainder by 0", "There is none. Take another divisor.")
+		c.add(n.r.at(), codeOperand, "The remainder by 0", "Division by zero fails. Use another divisor.")
 	}
 	return value.Type{Kind: value.NumberT, Int: left.Int && right.Int}
 }
@@ -62,7 +62,7 @@ func (c *checker) ordered(n *binary) value.Type {
 	left, right := c.need(n.l, kOrdered, op), c.need(n.r, kOrdered, op)
 	known := kOrdered.fits(left) == Yes && kOrdered.fits(right) == Yes
 	if known && left.Kind != right.Kind {
-		c.add(n.span, codeOperand, fmt.Sprintf("%s needs two numbers or two strings", op), fmt.Sprintf("Here stand %s and %s. Write tonumber(x) or tostring(x) for one of them.", describeType(left), describeType(right)))
+		c.add(n.span, codeOperand, fmt.Sprintf("%s needs two numbers or two strings", op), fmt.Sprintf("These are %s and %s. Convert one of them with tonumber(x) or tostring(x).", describeType(left), describeType(right)))
 	}
 	switch {
 	case n.op != "+~":
@@ -80,7 +80,7 @@ func (c *checker) equal(n *binary, left, right value.Type) {
 	if left.IsAny() || right.IsAny() || left.Kind == value.Null || right.Kind == value.Null || family(left) == family(right) {
 		return
 	}
-	f := c.add(n.span, codeNeverEqual, fmt.Sprintf("%s and %s are never equal", capital(describeType(left)), describeType(right)), "Values of different types are different. Write tonumber(x), tostring(x) or tobool(x) for one of the two.")
+	f := c.add(n.span, codeNeverEqual, fmt.Sprintf("%s and %s are never equal", capital(describeType(left)), describeType(right)), "Convert one of them with tonumber(x), tostring(x) or tobool(x).")
 	f.warning = !c.condition
 }
 

@@ -45,7 +45,7 @@ func Known(x hclsyntax.Expression, src []byte, env *Env) (e, known *ir.Expr, lis
 	p := &places{file: r.Filename, src: src, anchor: r.Start, at: func(i int) int { return r.Start.Byte + i }}
 	text := sourceText(r, src)
 	if err := guard([]byte(text)); err != nil {
-		return nil, nil, p.diagnostics([]finding{{span: span{0, len(text)}, code: codeTooLarge, summary: "An expression beyond the bounds", detail: capital(err.Error()) + "."}})
+		return nil, nil, p.diagnostics([]finding{{span: span{0, len(text)}, code: codeTooLarge, summary: "An expression exceeds a limit", detail: capital(err.Error()) + "."}})
 	}
 	l := &hclLowerer{base: r.Start.Byte}
 	t := &tree{root: l.lower(x), text: text}
@@ -91,7 +91,7 @@ func evaluateNow(t *tree, typ value.Type, env *Env, fs *findings) *ir.Expr {
 		}
 		detail := capital(cause.Error()) + "."
 		if len(t.reads) > 0 {
-			detail += " It reads locals that are constants, so it is the same in every run."
+			detail += " It reads only constant locals, so it is the same in every run."
 		}
 		fs.add(at, code, "This has no value", detail)
 		return nil
@@ -172,7 +172,7 @@ func conditionLiteral(x hclsyntax.Expression, src []byte) (*hclsyntax.TemplateEx
 		}
 		return diag.List{{
 			Code: codeInterpolation, Summary: "${} inside a condition", Subject: Range(at),
-			Detail: fmt.Sprintf("A condition reads names directly: write %s, not ${%s}. So a value can never become a part of the condition.", name, name),
+			Detail: fmt.Sprintf("A condition reads names directly: write %s, not ${%s}.", name, name),
 		}}
 	}
 	switch x := x.(type) {
@@ -188,10 +188,10 @@ func conditionLiteral(x hclsyntax.Expression, src []byte) (*hclsyntax.TemplateEx
 	}
 	d := diag.Diagnostic{
 		Code: codeNotLiteral, Summary: "A condition is a text in quotes", Subject: Range(x.Range()),
-		Detail: "Write it as \"step.build.output.coverage >= 80\". It is read when the file is checked, and asked when the run gets there.",
+		Detail: "Write it as \"step.build.output.coverage >= 80\". flowrun checks it with the file, and evaluates it during the run.",
 	}
 	if text, ok := inQuotes(sourceText(x.Range(), src)); ok {
-		d.Detail = fmt.Sprintf("Write it as %s. It is read when the file is checked, and asked when the run gets there.", text)
+		d.Detail = fmt.Sprintf("Write it as %s. flowrun checks it with the file, and evaluates it during the run.", text)
 		d.Edit = &diag.Edit{Range: d.Subject, Text: text}
 	}
 	return nil, diag.List{d}

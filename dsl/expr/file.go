@@ -16,7 +16,7 @@ func makeFile(fs *findings, at span, args []node) node {
 			return &fileText{at, path}
 		}
 	}
-	fs.add(at, codeFile, "file needs a path that is written out", "It is read with the program, before anything runs:  file(\"prompts/review.md\"). A file that is only known in a run is read by a step: run = [\"cat\", PATH].")
+	fs.add(at, codeFile, "file needs a literal path", "flowrun reads it with the program, before the run:  file(\"prompts/review.md\"). To read a file during the run, use a step: run = [\"cat\", PATH].")
 	return &lit{at, nil}
 }
 
@@ -24,7 +24,7 @@ func makeFile(fs *findings, at span, args []node) node {
 func (c *checker) file(n *fileText) {
 	c.files = true
 	if c.env.File == nil {
-		c.add(n.span, codeFile, "No file can be read here", "file(…) stands in the files of a program.")
+		c.add(n.span, codeFile, "file is not available here", "file(…) is allowed in the files of a program.")
 		return
 	}
 	if _, err := c.env.File(n.path); err != nil {

@@ -40,7 +40,7 @@ func init() {
 	}
 	for alias, name := range exprNames { // any order: it fills a table
 		if functions[alias] != nil || functions[name] == nil {
-			panic("expr: the alias " + alias + " stands for nothing or hides something")
+			panic("expr: the alias " + alias + " is unused or hides a name")
 		}
 		functions[alias] = functions[name]
 	}
@@ -87,16 +87,16 @@ func (f *function) param(i int) kind {
 
 // refused are functions that a user may expect, with the reason why they do not exist.
 var refused = map[string]string{
-	"now":           "The time is a name without parentheses: now. It is that of the event for which the expression is evaluated, so a resumed run reads the same.",
-	"timestamp":     "The time is a name without parentheses: now. It is that of the event for which the expression is evaluated, so a resumed run reads the same.",
-	"plantimestamp": "The time is a name without parentheses: now. It is that of the event for which the expression is evaluated, so a resumed run reads the same.",
-	"uuid":          "An evaluation must give the same again when a run is resumed. run.id is unique, and names below it are, too.",
-	"bcrypt":        "An evaluation must give the same again when a run is resumed, and this function draws a random salt.",
-	"env":           "An expression reads no environment. Declare a variable, and give it with --var or FLOWRUN_VAR_name.",
+	"now":           "The time is a name without parentheses: now. It is the time of the event that is being handled, so a resumed run reads the same time.",
+	"timestamp":     "The time is a name without parentheses: now. It is the time of the event that is being handled, so a resumed run reads the same time.",
+	"plantimestamp": "The time is a name without parentheses: now. It is the time of the event that is being handled, so a resumed run reads the same time.",
+	"uuid":          "A resumed run must get the same result. For a unique name, use run.id.",
+	"bcrypt":        "A resumed run must get the same result, but this function uses a random salt.",
+	"env":           "Expressions cannot read the environment. Declare a variable, and give it with --var or FLOWRUN_VAR_name.",
 	"yamldecode":    "YAML is not read here. Let a step turn it into JSON: run = [\"yq\", \"-o=json\", \".\", \"FILE\"] with parse = \"json\".",
 	"yamlencode":    "YAML is not written here. JSON is YAML, too: jsonencode(x).",
-	"log":           "Its last digits differ between processors, and an evaluation must give the same again when a run is resumed elsewhere.",
-	"templatefile":  "An expression reads no files. Write the template as a heredoc.",
+	"log":           "Its last digits differ between processors, but a run that is resumed on another machine must get the same result.",
+	"templatefile":  "Expressions cannot read templates from files. Write the template as a heredoc.",
 	"duration":      "Durations are strings such as \"90s\" in the attributes that take them; step.x.duration is a number of seconds.",
 	"date":          "Times are strings in RFC 3339, which compare in order of time.",
 	"timezone":      "Times are strings in RFC 3339, which compare in order of time.",
@@ -107,21 +107,21 @@ var refused = map[string]string{
 	"hashFiles":     "An expression reads one file of the program by its name: sha256(file(\"go.sum\")).",
 	"filesha256":    "An expression reads one file of the program by its name: sha256(file(\"go.sum\")).",
 	"fileexists":    "An expression reads one file of the program by its name, and it must exist: file(\"NAME\"). A script asks with  test -e.",
-	"cancelled":     "How a node ended is step.NAME.status == 'cancelled'.",
-	"get":           "Reading a member that is not there gives null: write x.name or x[key].",
+	"cancelled":     "Write step.NAME.status == 'cancelled'.",
+	"get":           "A missing member is null: write x.name or x[key].",
 	"toPairs":       "Write keys(x) or values(x), which are in order of the keys.",
 	"fromPairs":     "Write zipmap(keys, values).",
-	"type":          "The type of a name is known when the file is checked. Compare with null to ask whether a value is there.",
+	"type":          "flowrun knows the type of each name before the run. Compare with null to test for a missing value.",
 	"splitAfter":    "Write split(separator, text).",
-	"bitand":        "Numbers here have no bits.", "bitor": "Numbers here have no bits.", "bitxor": "Numbers here have no bits.", "bitnand": "Numbers here have no bits.",
-	"bitnot": "Numbers here have no bits.", "bitshl": "Numbers here have no bits.", "bitshr": "Numbers here have no bits.", "bitushr": "Numbers here have no bits.",
+	"bitand":        "flowrun has no bitwise functions.", "bitor": "flowrun has no bitwise functions.", "bitxor": "flowrun has no bitwise functions.", "bitnand": "flowrun has no bitwise functions.",
+	"bitnot": "flowrun has no bitwise functions.", "bitshl": "flowrun has no bitwise functions.", "bitshr": "flowrun has no bitwise functions.", "bitushr": "flowrun has no bitwise functions.",
 }
 
 // makeCall finds the function and checks the number of arguments.
 func makeCall(fs *findings, name string, at, nameAt span, args []node, spread bool, code string) node {
 	if name == "try" || name == "can" {
 		if len(args) == 0 || name == "can" && len(args) > 1 || spread {
-			fs.add(at, codeArgCount, name+" needs "+map[string]string{"try": "one or more expressions", "can": "one expression"}[name], "try gives the first that has a value, can tells whether there is one.")
+			fs.add(at, codeArgCount, name+" needs "+map[string]string{"try": "one or more expressions", "can": "one expression"}[name], "try returns the first argument with a value; can reports whether there is one.")
 			return &lit{at, nil}
 		}
 		return &attempt{at, name == "can", args}
@@ -132,10 +132,10 @@ func makeCall(fs *findings, name string, at, nameAt span, args []node, spread bo
 	f := functions[name]
 	if f == nil {
 		if why, ok := refused[name]; ok {
-			fs.add(nameAt, codeRefusedFunc, fmt.Sprintf("There is no function %q here", name), why)
+			fs.add(nameAt, codeRefusedFunc, fmt.Sprintf("Unknown function %q", name), why)
 			return &lit{at, nil}
 		}
-		detail := "Most of Terraform's pure functions are there, and most of expr-lang's; flowrun schema lists them."
+		detail := "flowrun has most pure functions of Terraform and expr-lang; flowrun schema lists them."
 		if len(fs.list) >= MaxSuggestions { // of one expression
 		} else if near := diag.Nearest(name, functionNames); near != "" {
 			detail = fmt.Sprintf("Did you mean %q?", near)

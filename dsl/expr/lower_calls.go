@@ -19,7 +19,7 @@ func (l *condLowerer) args(nodes []ast.Node) []node {
 func (l *condLowerer) callNode(n *ast.CallNode, at span) node {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
-		return l.refuse(at, "A call of something that is not a function", "Values have no methods. Write name(x) with one of the functions of the language.")
+		return l.refuse(at, "A call of something that is not a function", "Values have no methods. Write name(x) with a function of flowrun.")
 	}
 	name := callee.Value
 	if name == containsFunc {
@@ -67,7 +67,7 @@ func (l *condLowerer) order(whole, at span, args []node) node {
 
 func (l *condLowerer) let(n *ast.VariableDeclaratorNode, at span) node {
 	if isRoot(n.Name) || n.Name == "null" {
-		return l.refuse(at, fmt.Sprintf("let %s hides a name of the language", n.Name), "Give it another name, so that a reader is never in doubt what it means.")
+		return l.refuse(at, fmt.Sprintf("let %s hides a name of the language", n.Name), "Use another name.")
 	}
 	x := l.lower(n.Value)
 	slot := l.slots
@@ -109,7 +109,7 @@ func (l *condLowerer) builtin(n *ast.BuiltinNode, at span) node {
 		whole = join(whole, a.at())
 	}
 	if n.Name == "split" && len(args) == 2 && looksLikeSeparator(args[1]) && !looksLikeSeparator(args[0]) {
-		return l.refuse(whole, "split takes the separator first", "Functions mean the same in conditions and in values: split(separator, text).")
+		return l.refuse(whole, "split takes the separator first", "Write split(separator, text), in conditions and in values.")
 	}
 	return makeCall(&l.findings, n.Name, whole, at, args, false, codeUnknownFunc)
 }
@@ -125,7 +125,7 @@ func looksLikeSeparator(n node) bool {
 
 func (l *condLowerer) predicate(n *ast.BuiltinNode, at span) node {
 	if len(l.inside) == MaxPredicateDepth {
-		l.add(at, codeCondLarge, fmt.Sprintf("More than %d predicates in each other", MaxPredicateDepth), "What they cost is the product of the lengths of their lists. Compute the inner ones in a step with value.")
+		l.add(at, codeCondLarge, fmt.Sprintf("More than %d nested predicates", MaxPredicateDepth), "Their cost is the product of the lengths of their lists. Compute the inner ones in a step with value.")
 		return &lit{at, nil}
 	}
 	p := &predicate{span: at, name: n.Name, spanOfName: at, coll: l.lower(n.Arguments[0])}

@@ -84,7 +84,7 @@ func (l *condLowerer) syntaxError(err error) {
 	}
 	switch {
 	case strings.TrimSpace(l.text) == "":
-		l.add(at, codeCondSyntax, "An empty condition", "Leave the attribute out where there is nothing to ask, or write true.")
+		l.add(at, codeCondSyntax, "An empty condition", "Remove the attribute, or write true.")
 	case strings.Contains(message, "maximum allowed nodes"):
 		l.add(at, codeCondLarge, "A condition of too many parts", fmt.Sprintf("The limit is %d names, values and operators. Compute parts of it in locals or in a step with value.", MaxConditionNodes))
 	case here == "=":
@@ -94,7 +94,7 @@ func (l *condLowerer) syntaxError(err error) {
 	case strings.Contains(message, "value out of range"):
 		l.tooLarge(at)
 	case here == "" || strings.Contains(message, "EOF"):
-		l.add(at, codeCondSyntax, "The condition ends too early", "Something is missing behind its last part: an operand, or a closing bracket.")
+		l.add(at, codeCondSyntax, "The condition ends too early", "An operand or a closing bracket is missing at its end.")
 	default:
 		l.add(at, codeCondSyntax, fmt.Sprintf("The condition cannot be read at %q", shorten(here)), "The parser says: "+strings.TrimRight(message, ".")+". Conditions are expr-lang: a.b == 'text' and x >= 80, with quotes of the other kind than the file's, or back quotes.")
 	}
@@ -159,7 +159,7 @@ func (l *condLowerer) lower(n ast.Node) node {
 	case *ast.VariableDeclaratorNode:
 		return l.let(n, at)
 	}
-	return l.refuse(at, "A part of expr-lang that conditions do not have", "Sequences with ; and byte strings are not among them. Write the condition in another way.")
+	return l.refuse(at, "An unsupported part of expr-lang", "It does not support sequences with ; and byte strings. Write the condition in another way.")
 }
 
 func (l *condLowerer) number(at span, f float64) node {
@@ -215,7 +215,7 @@ func (l *condLowerer) binary(n *ast.BinaryNode, at span) node {
 		if pattern, ok := k.v.(string); ok {
 			re, err := compilePattern(pattern)
 			if err != nil {
-				l.add(k.span, codePattern, "A pattern that cannot be used", capital(err.Error())+". A backslash is lost twice, in the file and in the condition: write the pattern in back quotes.")
+				l.add(k.span, codePattern, "A pattern that cannot be used", capital(err.Error())+". Backslashes are interpreted twice, in the file and in the condition: write the pattern in back quotes.")
 			}
 			b.re, b.reSize = re, patternSize(pattern)
 		}

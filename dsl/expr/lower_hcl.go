@@ -39,7 +39,7 @@ func (l *hclLowerer) lower(x hclsyntax.Expression) node {
 	at := l.span(x.Range())
 	if l.depth > maxTreeDepth {
 		if l.depth == maxTreeDepth+1 {
-			l.add(at, codeTooLarge, "An expression that is nested too deep", fmt.Sprintf("The limit is %d operators and brackets in each other. Give parts of it names in locals.", maxTreeDepth))
+			l.add(at, codeTooLarge, "An expression that is nested too deep", fmt.Sprintf("The limit is %d nested operators and brackets. Move parts of it to locals.", maxTreeDepth))
 		}
 		return &lit{at, nil}
 	}
@@ -89,7 +89,7 @@ func (l *hclLowerer) lower(x hclsyntax.Expression) node {
 	case *hclsyntax.ForExpr:
 		return l.forEach(x, at)
 	}
-	l.add(at, codeSyntax, "A form of expression that flowrun does not have", "It could not be read. Write it in another way.")
+	l.add(at, codeSyntax, "An unsupported kind of expression", "Write it in another way.")
 	return &lit{at, nil}
 }
 
@@ -182,7 +182,7 @@ func (l *hclLowerer) object(x *hclsyntax.ObjectConsExpr, at span) node {
 		if k, ok := key.(*lit); ok {
 			name := textOf(k.v)
 			if seen[name] {
-				l.add(k.span, codeDuplicateKey, fmt.Sprintf("The key %q stands twice in one object", name), "Only one of the two values could be kept. Remove or rename one.")
+				l.add(k.span, codeDuplicateKey, fmt.Sprintf("The object has the key %q twice", name), "Remove or rename one.")
 			}
 			seen[name] = true
 		}
@@ -198,7 +198,7 @@ func (l *hclLowerer) objectKey(x *hclsyntax.ObjectConsKeyExpr, at span) node {
 			return &lit{at, name}
 		}
 		if t, ok := x.Wrapped.(*hclsyntax.ScopeTraversalExpr); ok && len(t.Traversal) > 1 {
-			l.add(at, codeSyntax, "A key that could be a name or a reference", "Put it in quotes if it is a name with a dot in it, in parentheses if its value is the key.")
+			l.add(at, codeSyntax, "An ambiguous key: a name or a reference", "Put it in quotes if it is a name with a dot, or in parentheses if it is a reference.")
 			return &lit{at, ""}
 		}
 	}

@@ -34,7 +34,7 @@ func (l *condLowerer) identifier(n *ast.IdentifierNode) node {
 	case "null":
 		return &lit{at, nil}
 	case "$env":
-		return l.refuse(at, "$env in a condition", "Names are read one by one, such as step.build.output, so that it is known before the run that each exists.")
+		return l.refuse(at, "$env in a condition", "Read each name separately, such as step.build.output, so that flowrun can check it before the run.")
 	}
 	r := &ref{span: at, ref: ir.Ref{Root: n.Value}, name: at, attr: at}
 	l.reads = append(l.reads, r.ref)
@@ -44,7 +44,7 @@ func (l *condLowerer) identifier(n *ast.IdentifierNode) node {
 func (l *condLowerer) pointer(n *ast.PointerNode) node {
 	at := l.loc(n)
 	if len(l.inside) == 0 {
-		return l.refuse(at, "# outside of a predicate", "It names the member that all, any, filter and the like look at.")
+		return l.refuse(at, "# outside of a predicate", "It is the current member in all, any, filter and the like.")
 	}
 	p := l.inside[len(l.inside)-1]
 	switch {
@@ -55,7 +55,7 @@ func (l *condLowerer) pointer(n *ast.PointerNode) node {
 	case n.Name == "acc" && p.name == "reduce":
 		return &bound{at, p.acc}
 	}
-	return l.refuse(at, fmt.Sprintf("Unknown pointer #%s", n.Name), "There are # (the member), #index, and #acc in reduce.")
+	return l.refuse(at, fmt.Sprintf("Unknown pointer #%s", n.Name), "Use # (the member), #index, or #acc in reduce.")
 }
 
 func (l *condLowerer) member(n *ast.MemberNode) node {

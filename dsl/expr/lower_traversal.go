@@ -96,7 +96,7 @@ func (l *hclLowerer) steps(x node, t hcl.Traversal) node {
 			}
 			x = &index{join(x.at(), at), x, &lit{at, key}}
 		default:
-			l.add(at, codeSyntax, "A form of reference that flowrun does not have", "Write a name or an index in brackets.")
+			l.add(at, codeSyntax, "An unsupported kind of reference", "Write a name or an index in brackets.")
 		}
 	}
 	return x

@@ -76,7 +76,7 @@ func assignee(x hclsyntax.Expression) (name Name, ok bool, diags diag.List) {
 	}
 	t, is := of.(*hclsyntax.ScopeTraversalExpr)
 	if meant := meantBy(x, "pool"); meant != "" && strings.HasPrefix(quotedText(x), "pool.") {
-		return Name{}, false, diag.List{{Code: codeStatic, Subject: Range(x.Range()), Summary: "A reference to a pool is needed here",
+		return Name{}, false, diag.List{{Code: codeStatic, Subject: Range(x.Range()), Summary: "Expected a reference to a pool",
 			Detail: fmt.Sprintf("Write %s, without quotes and without ${}.", meant), Edit: &diag.Edit{Range: Range(x.Range()), Text: meant}}}
 	}
 	if !is || t.Traversal.RootName() != "pool" || len(t.Traversal) < 2 {
@@ -94,8 +94,8 @@ func assignee(x hclsyntax.Expression) (name Name, ok bool, diags diag.List) {
 		}
 	}
 	if !is || len(t.Traversal) > 3 || len(t.Traversal) == 3 && (member == nil || of != x) {
-		return Name{}, false, diag.List{{Code: codeStatic, Subject: Range(x.Range()), Summary: "A reference to a pool is needed here",
-			Detail: "Write pool.NAME, or pool.NAME[EXPRESSION] for the member whose name the expression gives."}}
+		return Name{}, false, diag.List{{Code: codeStatic, Subject: Range(x.Range()), Summary: "Expected a reference to a pool",
+			Detail: "Write pool.NAME, or pool.NAME[EXPRESSION] for the member with the name that the expression returns."}}
 	}
 	return Name{Name: attr.Name, Range: Range(x.Range()), Pool: true, Member: member}, true, nil
 }
@@ -122,8 +122,8 @@ func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag
 	}
 	d := diag.Diagnostic{
 		Code:    codeStatic,
-		Summary: "A reference to " + an(root) + " is needed here",
-		Detail:  "Write " + root + ".NAME, without quotes and without ${}. It is followed when the file is read, so it cannot be computed.",
+		Summary: "Expected a reference to " + an(root),
+		Detail:  "Write " + root + ".NAME, without quotes and without ${}. flowrun resolves it when it reads the file, so it cannot be computed.",
 		Subject: rng,
 	}
 	if meant := meantBy(x, root); meant != "" {
@@ -192,12 +192,12 @@ func StaticList(x hclsyntax.Expression, root string) ([]Name, diag.List) {
 		}
 		d := diag.Diagnostic{
 			Code:    codeStatic,
-			Summary: "A list of references is needed here",
-			Detail:  "Write [" + root + ".NAME, …], in brackets even where it is a single one.",
+			Summary: "Expected a list of references",
+			Detail:  "Write [" + root + ".NAME, …]; a single reference needs brackets, too.",
 			Subject: Range(x.Range()),
 		}
 		if meant := meantBy(x, root); meant != "" {
-			d.Detail = "Write [" + meant + "], in brackets even where it is a single one, and without quotes."
+			d.Detail = "Write [" + meant + "]; a single reference needs brackets, too, and no quotes."
 			d.Edit = &diag.Edit{Range: d.Subject, Text: "[" + meant + "]"}
 		}
 		return nil, diag.List{d}

@@ -43,14 +43,14 @@ func (r *typeReader) read(x hclsyntax.Expression, depth int) value.Type {
 		return r.read(x.Expression, depth+1)
 	case *hclsyntax.TemplateExpr:
 		if s, ok := literalText(x); ok {
-			return r.fault(x, codeTypeExpr, "A type in quotes", fmt.Sprintf("Types are written without them: %s.", shorten(s)))
+			return r.fault(x, codeTypeExpr, "A type in quotes", fmt.Sprintf("Write types without quotes: %s.", shorten(s)))
 		}
 	case *hclsyntax.ObjectConsExpr:
 		return r.fault(x, codeTypeExpr, "This is a value, not a type", "The type of an object is written object({ name = string }).")
 	case *hclsyntax.TupleConsExpr:
 		return r.fault(x, codeTypeExpr, "This is a value, not a type", "The type of a list is written list(string), of a fixed row of members tuple([string, number]).")
 	}
-	return r.fault(x, codeTypeExpr, "A type is needed here", "Types are string, number, bool, any, list(T), set(T), map(T), tuple([T]) and object({ name = T }).")
+	return r.fault(x, codeTypeExpr, "Expected a type", "Types are string, number, bool, any, list(T), set(T), map(T), tuple([T]) and object({ name = T }).")
 }
 
 func (r *typeReader) named(x hclsyntax.Expression, name string) value.Type {
@@ -86,7 +86,7 @@ func (r *typeReader) unknown(x hclsyntax.Expression, name string) value.Type {
 func (r *typeReader) constructor(x *hclsyntax.FunctionCallExpr, depth int) value.Type {
 	if len(x.Args) != 1 {
 		if x.Name == "optional" {
-			return r.fault(x, codeTypeExpr, "optional takes one type", "What is left out reads as null; a default is given where it is read, coalesce(x, 0) or x ?? 0.")
+			return r.fault(x, codeTypeExpr, "optional takes one type", "An omitted attribute is null; give a default where you read it, coalesce(x, 0) or x ?? 0.")
 		}
 		return r.fault(x, codeTypeExpr, fmt.Sprintf("%s takes one argument", x.Name), "Write list(T), set(T), map(T), tuple([T, T]) or object({ name = T }).")
 	}
@@ -111,7 +111,7 @@ func (r *typeReader) constructor(x *hclsyntax.FunctionCallExpr, depth int) value
 func (r *typeReader) tuple(x hclsyntax.Expression, depth int) value.Type {
 	list, ok := x.(*hclsyntax.TupleConsExpr)
 	if !ok {
-		return r.fault(x, codeTypeExpr, "A list of types is needed here", "Write tuple([string, number]).")
+		return r.fault(x, codeTypeExpr, "Expected a list of types", "Write tuple([string, number]).")
 	}
 	t := value.Type{Kind: value.TupleT}
 	for _, e := range list.Exprs {
@@ -134,11 +134,11 @@ func (r *typeReader) object(x hclsyntax.Expression, depth int) value.Type {
 			}
 		}
 		if name == "" {
-			r.fault(item.KeyExpr, codeTypeExpr, "The name of an attribute is needed here", "It is a plain name, or a text in quotes, and never computed.")
+			r.fault(item.KeyExpr, codeTypeExpr, "Expected the name of an attribute", "It is a plain name, or a literal text in quotes.")
 			continue
 		}
 		if _, twice := attrs[name]; twice {
-			r.fault(item.KeyExpr, codeDuplicateKey, fmt.Sprintf("The attribute %q stands twice", name), "Remove or rename one.")
+			r.fault(item.KeyExpr, codeDuplicateKey, fmt.Sprintf("The attribute %q appears twice", name), "Remove or rename one.")
 		}
 		attrs[name] = r.attribute(item.ValueExpr, depth)
 	}

@@ -62,9 +62,9 @@ func About(word string) (text, near string, ok bool) {
 	}
 	switch meant := schema.Meant[word]; {
 	case meant != "" && len(parts) > 0:
-		parts = append(parts, fmt.Sprintf("What other tools call %s is written  %s\n", word, meant))
+		parts = append(parts, fmt.Sprintf("Users of other tools: for their `%s`, write  %s\n", word, meant))
 	case meant != "":
-		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no such word. What other tools call so is written  %s\n", word, meant))
+		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no `%s`; write  %s\n", word, word, meant))
 	}
 	if b := t.block("test." + word); b != nil && len(parts) == 0 { // start, which stands in tests alone
 		parts = append(parts, b.markdown("# "))
@@ -80,9 +80,9 @@ func (t *Table) planned(word string) string {
 	w := &writer{}
 	for _, p := range t.Planned {
 		if attr, isWord := strings.CutSuffix(p.Name, "."+word); isWord && p.Kind == "word" {
-			w.line("# " + word + ", of " + attr + planned + "\n\n" + p.Doc + "\n\nWhat to write today: " + p.Instead)
+			w.line("# " + word + ", of " + attr + planned + "\n\n" + p.Doc + "\n\nUntil then: " + p.Instead)
 		} else if of, is := p.ofTests(); is && (of == word || p.Name == word) || p.Kind == "name" && p.Name == word {
-			w.line("# " + word + planned + "\n\n" + p.Doc + "\n\nWhat to write today: " + p.Instead)
+			w.line("# " + word + planned + "\n\n" + p.Doc + "\n\nUntil then: " + p.Instead)
 		}
 	}
 	return w.String()
@@ -161,20 +161,20 @@ func (t *Table) within(b *Block, name string) string {
 func (a *Attribute) markdown(title string) string {
 	w := &writer{}
 	if a.Later {
-		w.line("# " + title + planned + "\n\n" + a.Doc + "\n\nWhat to write today: " + a.Instead)
+		w.line("# " + title + planned + "\n\n" + a.Doc + "\n\nUntil then: " + a.Instead)
 		return w.String()
 	}
 	w.line("# " + title + "\n\n" + a.Doc)
-	w.line("\nIt takes: " + a.takes() + ".")
+	w.line("\nType: " + a.takes() + ".")
 	if a.Default != "" {
 		w.line("\nDefault: " + a.byDefault() + ".")
 	}
-	when := "It is read with the file, so it is written out and never computed."
+	when := "It must be a literal: flowrun reads it with the file."
 	switch {
 	case a.Kind == "condition" || a.Kind == "conditions" || a.Kind == "replies":
-		when = "It is checked with the file, and asked in the run."
+		when = "flowrun checks the types with the file, and evaluates the condition during the run."
 	case a.Computed:
-		when = "It can be computed from what can be read there."
+		when = "It can be an expression. flowrun evaluates it when the node starts."
 	}
 	w.line("\n" + when)
 	if len(a.Members) > 0 {
@@ -187,7 +187,7 @@ func (f *Function) markdown() string {
 	w := &writer{}
 	w.line("# " + f.Form + "\n\n" + f.Doc)
 	if f.Alias != "" {
-		w.line("\nIt is another name of " + code(f.Alias) + ".")
+		w.line("\nIt is an alias of " + code(f.Alias) + ".")
 	}
 	if f.Example != "" {
 		w.line("\n" + code(f.Example) + " is " + code(f.Result) + ".")

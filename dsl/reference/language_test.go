@@ -107,7 +107,7 @@ func TestPlaces(t *testing.T) {
 func TestAbout(t *testing.T) {
 	for word, want := range map[string]string{
 		"F0302": "# F0302: ", "f0302": "# F0302: ", "step": `# step "NAME"`, "step.when": "# step.when", "agent.retry": "# retry", "upper": "`upper(\"abc\")` is `\"ABC\"`",
-		"len": "another name of `length`", "start": "# test.start", "runs.cause": "# runs.cause", "test.retry.from": "# test.retry.from", "when": "# when, in ", "needs": "depends_on = [step.NAME]", "any": "# any(list, body)", "file": "# file", "each": "# each", "error.kind": "# error.kind", "exit_code": "# exit_code", "step.exit_code": "# step.NAME.exit_code",
+		"len": "an alias of `length`", "start": "# test.start", "runs.cause": "# runs.cause", "test.retry.from": "# test.retry.from", "when": "# when, in ", "needs": "depends_on = [step.NAME]", "any": "# any(list, body)", "file": "# file", "each": "# each", "error.kind": "# error.kind", "exit_code": "# exit_code", "step.exit_code": "# step.NAME.exit_code",
 	} {
 		if text, _, ok := About(word); !ok || !strings.Contains(text, want) {
 			t.Errorf("%s: %q does not say %q", word, text, want)
@@ -136,7 +136,7 @@ func TestPlannedIsTold(t *testing.T) {
 		}
 		for _, word := range words {
 			text, _, ok := About(word)
-			if own := strings.Contains(text, "It takes:") && p.Name != word; !ok || !own && (!strings.Contains(text, "planned, not in this release") || !strings.Contains(text, p.Instead)) {
+			if own := strings.Contains(text, "\nType: ") && p.Name != word; !ok || !own && (!strings.Contains(text, "planned, not in this release") || !strings.Contains(text, p.Instead)) {
 				t.Errorf("explain %s (%s) does not say that it is planned:\n%s", word, p.Kind, text)
 			}
 		}

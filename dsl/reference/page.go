@@ -38,14 +38,14 @@ func PageOf(code string) (p Page, ok bool) {
 	return p, err == nil
 }
 
-// ParsePage reads a page. Its form is a heading with code and title; why, and what to do; an example that is refused, or told
-// about, with the output; an example that is accepted.
+// ParsePage reads a page. Its form is a heading with code and title; why, and what to do; an example that is refused, or reported with a
+// warning, and its output; an example that is accepted.
 func ParsePage(text string) (Page, error) {
 	p := Page{Text: text}
 	head := heading.FindStringSubmatch(text)
 	prose, rest, refused := strings.Cut(text, "\n## Refused\n")
 	if !refused { // a warning, or advice
-		prose, rest, refused = strings.Cut(text, "\n## Told\n")
+		prose, rest, refused = strings.Cut(text, "\n## Reported\n")
 	}
 	_, _, accepted := strings.Cut(rest, "\n## Accepted\n")
 	why, do, told := strings.Cut(prose, todo)
@@ -56,7 +56,7 @@ func ParsePage(text string) (Page, error) {
 	case !told:
 		return p, fmt.Errorf("no paragraph begins with %s", strings.TrimSpace(todo))
 	case !refused || !accepted:
-		return p, fmt.Errorf("the headings  ## Refused, or ## Told for what is not an error, and  ## Accepted  are needed")
+		return p, fmt.Errorf("the headings  ## Refused, or ## Reported for warnings and advice, and  ## Accepted  are needed")
 	case len(blocks) != 3 || blocks[0][1] != "hcl" || blocks[1][1] != "text" || blocks[2][1] != "hcl":
 		return p, fmt.Errorf("three fenced blocks are needed: hcl, text and hcl")
 	}

@@ -65,35 +65,35 @@ var Priorities = map[string]float64{"low": -10, "normal": 0, "high": 10, "critic
 
 // Attributes that several kinds of block have.
 var (
-	enum     = Attr{Name: "enum", Kind: Value, Want: value.AnyType, Doc: "The values that there may be, written out."}
+	enum     = Attr{Name: "enum", Kind: Value, Want: value.AnyType, Doc: "List of the allowed values."}
 	hide     = Attr{Name: "sensitive", Kind: Flag, Default: "false", Doc: "Keeps the value out of journal, logs and screen."}
-	when     = Attr{Name: "when", Kind: Condition, Doc: "Runs the node only if this holds; else it is skipped and its output is null."}
+	when     = Attr{Name: "when", Kind: Condition, Doc: "Runs the node only if this condition is true. Otherwise the node is skipped, and its output is null."}
 	deps     = Attr{Name: "depends_on", Kind: Refs, RefKind: "step", Doc: "Nodes that must succeed before this one starts, besides those that its expressions read."}
-	rule     = Attr{Name: "trigger_rule", Kind: Word, Words: []string{"none_failed", "all_success", "all_done", "one_success", "one_failed", "all_failed", "always"}, Default: `"none_failed"`, Doc: "Which ends of the nodes that this one waits for let it start."}
-	each     = Attr{Name: "for_each", Kind: Value, Want: value.AnyType, Doc: "Makes an instance of the node for each member of a list, set or map."}
-	par      = Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many attempts may be live at once below this node."}
-	join     = Attr{Name: "join", Kind: Join, Want: value.IntType, Words: []string{"all", "any", "first_success"}, Min: 1, Max: MaxConcurrency, Default: `"all"`, Doc: "When a parallel or a for_each has enough: a word, a number of successes, or a condition over total, done, succeeded, failed, skipped and result."}
-	lose     = Attr{Name: "losers", Kind: Word, Words: []string{"wait", "cancel", "detach"}, Default: `"wait" for a join of all, "cancel" for others`, Doc: "What becomes of the rest when a join has enough."}
-	oner     = Attr{Name: "on_error", Kind: Word, Words: []string{"block", "stop", "continue"}, Default: `"block"`, Doc: "What a failure means for others: it blocks what depends on the node, also stops what runs beside it, or is tolerated."}
-	lost     = Attr{Name: "on_lost", Kind: Word, Words: []string{"retry", "fail"}, Default: `"retry"`, Doc: "What becomes of an attempt whose driver died."}
-	late     = Attr{Name: "on_timeout", Kind: Word, Words: []string{"fail", "hand_in"}, Default: `"fail"`, Doc: "What becomes of an attempt whose time is up: it has failed, or what it has given until then is its output, is judged by the gates, and is told by .partial. That is the last line {\"type\":\"partial\",\"output\":…} of an agent, or the result that it gives within five seconds of TERM; of run what it has written. Where there is nothing, it has failed."}
-	prio     = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Who goes first where nodes wait for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Where it is equal, what is furthest from the end of the run does, as far as earlier runs tell, and else what was ready first."}
-	back     = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Pools: true, Doc: "Agents or pools that are asked, in this order, when the retries of the step's agent are used up."}
-	quot     = Attr{Name: "quota", Kind: Quotas, Doc: "What each attempt takes of quotas while it runs, all or nothing: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. An attempt that finds too little free waits without a slot. A call holds it until the run that it calls has ended."}
-	hold     = Attr{Name: "quota", Kind: Quotas, Doc: "The units of quotas that are taken before the first node inside starts, and held until the end: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. What is inside takes nothing of them again. A run that nobody drives holds nothing; when it is driven again, the units are taken again before anything inside goes on."}
+	rule     = Attr{Name: "trigger_rule", Kind: Word, Words: []string{"none_failed", "all_success", "all_done", "one_success", "one_failed", "all_failed", "always"}, Default: `"none_failed"`, Doc: "Which results of its dependencies let the node start."}
+	each     = Attr{Name: "for_each", Kind: Value, Want: value.AnyType, Doc: "Runs one instance of the node for each member of a list, set or map. An instance reads its member as each.value and its key, or its index from 0, as each.key."}
+	par      = Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many attempts inside this node may run at once."}
+	join     = Attr{Name: "join", Kind: Join, Want: value.IntType, Words: []string{"all", "any", "first_success"}, Min: 1, Max: MaxConcurrency, Default: `"all"`, Doc: "When a parallel or a for_each counts as done: a word, a number of successes, or a condition over total, done, succeeded, failed, skipped and result."}
+	lose     = Attr{Name: "losers", Kind: Word, Words: []string{"wait", "cancel", "detach"}, Default: `"wait" for a join of all, "cancel" for others`, Doc: "What happens to the remaining nodes once the join is satisfied."}
+	oner     = Attr{Name: "on_error", Kind: Word, Words: []string{"block", "stop", "continue"}, Default: `"block"`, Doc: "Effect of a failure on other nodes: block blocks the nodes that depend on this one, stop also stops the nodes that run beside it, continue tolerates the failure."}
+	lost     = Attr{Name: "on_lost", Kind: Word, Words: []string{"retry", "fail"}, Default: `"retry"`, Doc: "What happens to an attempt if the flowrun process that runs it dies."}
+	late     = Attr{Name: "on_timeout", Kind: Word, Words: []string{"fail", "hand_in"}, Default: `"fail"`, Doc: "What happens at the timeout. fail: the attempt fails. hand_in: its work so far becomes the output, the gates judge it, and .partial is true. For an agent that is the last line {\"type\":\"partial\",\"output\":…}, or the result that it returns within five seconds of TERM; for run it is the text written so far. If there is none, the attempt fails."}
+	prio     = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Order in which waiting nodes get a free slot: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Ties go to the node with the longest remaining path, as measured in earlier runs, then to the node that was ready first."}
+	back     = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Pools: true, Doc: "Agents or pools that get the task, in this order, after the retries of the step's agent are used up."}
+	quot     = Attr{Name: "quota", Kind: Quotas, Doc: "Quotas that each attempt takes while it runs, all or none: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. An attempt waits, without a slot, until enough units are free. A call holds the units until the called run has ended."}
+	hold     = Attr{Name: "quota", Kind: Quotas, Doc: "Quotas that are taken before the first node inside starts, and held until the last one ends: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. Nodes inside do not take them again. A run without a process holds nothing; a process that resumes the run takes the units again before any node inside continues."}
 	env      = Attr{Name: "env", Kind: Env, Doc: "Environment variables; the nearest block that sets a name wins."}
-	pass     = Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that programs are given though they look secret, such as *TOKEN* and *_KEY; the nearest list wins."}
+	pass     = Attr{Name: "pass_env", Kind: Strings, Doc: "Environment variables that programs receive although their names look secret, such as *TOKEN* and *_KEY. The nearest list wins."}
 	dir      = Attr{Name: "dir", Kind: Value, Want: value.StringType, Default: "the program's folder", Doc: "Working folder, relative to the program's folder."}
 	sh       = Attr{Name: "shell", Kind: Word, Words: []string{"sh", "bash"}, Default: `"sh"`, Doc: "Shell for scripts: sh -e, or bash -eo pipefail."}
-	desc     = Attr{Name: "description", Kind: Text, Doc: "What it is for, in a sentence."}
-	typ      = Attr{Name: "type", Kind: Type, Default: "any", Doc: "Type that every value of it must have."}
-	deft     = Attr{Name: "default", Kind: Value, Want: value.AnyType, Doc: "Value where none is given; without it, one must be given."}
-	time     = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for one attempt, without queueing and gates."}
-	span     = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time from the first start of a node inside. It stands still while nobody drives the run."}
+	desc     = Attr{Name: "description", Kind: Text, Doc: "Its purpose, in a sentence."}
+	typ      = Attr{Name: "type", Kind: Type, Default: "any", Doc: "Type of its value."}
+	deft     = Attr{Name: "default", Kind: Value, Want: value.AnyType, Doc: "Value if none is given. Without a default, a value is required."}
+	time     = Attr{Name: "timeout", Kind: Duration, Doc: "Maximum time of one attempt, without queueing and gates."}
+	span     = Attr{Name: "timeout", Kind: Duration, Doc: "Maximum time from the first start of a node inside. The clock stops while no process runs the workflow."}
 	gate     = Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge each attempt's result, in order."}
-	severity = Attr{Name: "block", Kind: Word, Words: []string{"info", "low", "medium", "high", "critical"}, Default: `"high"`, Doc: "From which severity on a finding does not pass."}
-	cond     = Attr{Name: "condition", Kind: Condition, Required: true, Doc: "What must hold."}
-	say      = Attr{Name: "message", Kind: Value, Want: value.StringType, Default: "the condition", Doc: "What to say where it does not hold."}
+	severity = Attr{Name: "block", Kind: Word, Words: []string{"info", "low", "medium", "high", "critical"}, Default: `"high"`, Doc: "Findings of this severity or higher do not pass."}
+	cond     = Attr{Name: "condition", Kind: Condition, Required: true, Doc: "Condition that must be true."}
+	say      = Attr{Name: "message", Kind: Value, Want: value.StringType, Default: "the condition", Doc: "Message if the condition is false."}
 )
 
 func attrs(lists ...any) (out []Attr) {
@@ -109,12 +109,12 @@ func attrs(lists ...any) (out []Attr) {
 }
 
 var (
-	esc        = Attr{Name: "escalate", Kind: Ref, RefKind: "escalation", Doc: "Who or what is asked for help after failures: escalation.NAME."}
+	esc        = Attr{Name: "escalate", Kind: Ref, RefKind: "escalation", Doc: "Escalation that handles failures: escalation.NAME."}
 	groupLater = later("output")
 	groupMakes = attrs(
-		Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "an object of the outputs of its nodes", Doc: "The output of the group, computed when the group has ended well; it reads the nodes inside."},
-		Attr{Name: "winner", Kind: Value, Want: value.StringType, Default: "who the join picks", Doc: "A name, computed when the group has ended well, which is then the winner of the group: step.NAME.winner."},
-		Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge the result of the group when it has ended well, in order. One with on_fail = \"retry\" makes all of the group again: as its next iteration, or, without a repeat, up to max_attempts of its own retry, 3 by default. The agents in it hear what the gate said."})
+		Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "an object of the outputs of its nodes", Doc: "Output of the group, computed when the group succeeds. It can read the nodes inside."},
+		Attr{Name: "winner", Kind: Value, Want: value.StringType, Default: "the node that satisfies the join", Doc: "Name of the winner of the group, computed when the group succeeds, and read as step.NAME.winner."},
+		Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge the result of the group when it succeeds, in order. A gate with on_fail = \"retry\" repeats the whole group, as its next iteration, or, without a repeat, up to max_attempts of the group's retry, 3 by default. The agents inside get the gate's feedback."})
 	nodeBlock   = []string{"repeat", "deadline", "degrade", "require", "retry", "budget", "classify"}
 	innerNodes  = []string{"step", "sequence", "parallel", "switch", "feedback", "consensus", "delegate", "compete"}
 	commonAttrs = attrs(when, deps, rule, each, par, join, lose, oner, prio)

@@ -62,7 +62,7 @@ func (s *scanner) at(word string) bool { return bytes.HasPrefix(s.src[s.i:], []b
 func (s *scanner) push(kind byte, size int) {
 	if s.depth == s.most.Depth {
 		s.fail(s.i, size, "F0006", fmt.Sprintf("More than %d levels of nesting", s.most.Depth),
-			"Brackets, braces and templates may not lie deeper in each other. Name parts of the value in locals."+raise("depth"))
+			"Brackets, braces and templates are nested too deeply. Move parts of the value to locals."+raise("depth"))
 		return
 	}
 	s.depth++
@@ -142,11 +142,11 @@ func (s *scanner) unclosed() {
 	at := s.top().from
 	if n := len(s.stack); n > 2 && s.stack[n-2].kind == 'T' && s.stack[n-3].kind == '"' {
 		s.fail(s.stack[n-2].from, 2, "F0034", "Missing } after ${",
-			"The expression that begins with ${ ends with }. Where the two characters are meant as text, write $${.")
+			"An expression that begins with ${ ends with }. For a literal ${, write $${.")
 		return
 	}
 	s.fail(at, max(1, s.i-at), "F0031", "String without its closing quote",
-		"A string ends on the line on which it begins. For text over several lines write \\n, or a heredoc: <<EOT, the lines, and EOT alone on a line.")
+		"A string ends on the line where it begins. For text over several lines, write \\n, or a heredoc: <<EOT, the lines, and EOT alone on a line.")
 }
 
 // heredoc walks inside one, a line or an interpolation at a time.
@@ -266,7 +266,7 @@ func (s *scanner) operator(b byte) {
 	case '+', '-', '*', '/', '%', '!', '<', '>', '=', '&', '|', '?', ':', '.':
 		if f.ops++; f.ops > MaxOperators {
 			s.fail(s.i, 1, "F0012", fmt.Sprintf("More than %d operators in one expression", MaxOperators),
-				"Such a chain costs as much stack as it is long. Use a list with join, sum or alltrue, or name parts of it in locals.")
+				"Use a list with join, sum or alltrue, or move parts of it to locals.")
 		}
 	}
 }

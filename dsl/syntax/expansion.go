@@ -105,7 +105,7 @@ func Expansion(text string, at diag.Range) diag.Diagnostic {
 	switch {
 	case strings.HasPrefix(text, "${{"):
 		return diag.Diagnostic{Code: "F0035", Subject: at, Summary: "${{ … }} is not read by flowrun",
-			Detail: "A value in a text has one brace: \"${step.build.output}\". A condition reads names without any: when = \"step.build.output == 'x'\"."}
+			Detail: "In a text, write one brace: \"${step.build.output}\". In a condition, write names without braces: when = \"step.build.output == 'x'\"."}
 	case text[0] == '%':
 		return diag.Diagnostic{Code: "F0043", Subject: at, Summary: fmt.Sprintf("%.60s is read by flowrun, not by a program", text),
 			Detail: fmt.Sprintf("In a text, %%{ begins a directive of flowrun. Where the two characters are meant for a program, double the sign:  %%%.60s.", text),

@@ -41,21 +41,21 @@ func habit(f *File, d *diag.Diagnostic) {
 		d.Code, d.Summary, d.Detail = "F0040", "Operator that does not exist", "There are + - * / %, == != < <= > >=, && || ! and CONDITION ? A : B. Powers are pow(BASE, EXPONENT)."
 	case d.Code == "F0041" && begins("$"):
 		d.Summary = "A $ outside of quotes"
-		d.Detail = "A value is read by its name alone, such as input.target; ${…} stands only inside quotes. A shell's own variable stands in a script: run = \"echo $HOME\"."
+		d.Detail = "Write only the name, such as input.target; ${…} is allowed only inside quotes. Use shell variables in a script: run = \"echo $HOME\"."
 	case d.Code == "F0027" && colon.Match(rest):
 		if m := yamlValue.FindStringSubmatch(line); m != nil {
 			d.Summary, d.Detail = "Colon where an equals sign is needed", fmt.Sprintf("This is not YAML: an attribute is  name = value, with quotes around text:  %s = %s.", m[1], plainValue(m[2]))
 			return
 		}
 		d.Summary = "Colon where an equals sign or a block is needed"
-		d.Detail = "This is not YAML: attributes are  name = value, with quotes around text; what holds more than one is a block,  kind \"label\" { … }."
+		d.Detail = "This is not YAML: attributes are  name = value, with quotes around text; a part with several attributes is a block,  kind \"label\" { … }."
 	case d.Code == "F0026" && at > 0 && f.Src[at-1] == '"':
-		d.Summary = "Text behind the end of a string"
+		d.Summary = "Text after the end of a string"
 		d.Detail = "The string ends at the quote before this. Inside a string a quote is written \\\", or in a condition ' around its texts: when = \"step.build.status == 'failed'\"."
 	case d.Code == "F0026":
 		if m := unquoted.FindStringSubmatch(line); m != nil {
 			d.Summary = "Text without quotes"
-			d.Detail = fmt.Sprintf("Text, also with a number in it, stands in double quotes:  %s = %q.", m[1], strings.TrimSpace(m[2]))
+			d.Detail = fmt.Sprintf("Text needs double quotes, even if it is a number with a unit:  %s = %q.", m[1], strings.TrimSpace(m[2]))
 		}
 	case d.Code == "F0025":
 		if text := strings.TrimRight(line, " \t"); oneLiner.MatchString(text) && strings.Count(text, "{")-strings.Count(text, "}") == 1 {
@@ -133,7 +133,7 @@ func unclosed(f *File, d *diag.Diagnostic) {
 		if n := len(stack); n > 0 && indent <= stack[n-1].indent {
 			if !strings.ContainsAny(text[:1], "})]") || indent < stack[n-1].indent {
 				d.Subject = f.Range(stack[n-1].end-1, stack[n-1].end)
-				d.Detail = "The brace that closes it is missing: what follows is indented as if it had ended."
+				d.Detail = "The brace that closes it is missing: the next lines are indented as if the block had ended."
 				d.Notes = []diag.Note{{Text: "this is still inside it", Range: f.Range(from+indent, from+indent+len(text))}}
 				return
 			}

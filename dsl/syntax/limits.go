@@ -29,7 +29,7 @@ func (l *Limits) Set(words string) error {
 	fields := map[string]*int{"file": &l.File, "line": &l.Line, "token": &l.Token, "block": &l.Block, "depth": &l.Depth}
 	field := fields[name]
 	if !ok || field == nil {
-		return fmt.Errorf("a limit is file, line, token, block or depth, as in line=1MiB; %q is none", words)
+		return fmt.Errorf("a limit is file, line, token, block or depth, as in line=1MiB; %q is not one", words)
 	}
 	most, unit := MaxRaised, 1
 	if name == "depth" {
@@ -81,5 +81,5 @@ func bytesText(n int) string {
 
 // raise says how a limit is raised, in a sentence that follows another.
 func raise(name string) string {
-	return fmt.Sprintf(" The flag --limit %s=… raises the bound.", name)
+	return fmt.Sprintf(" Raise the limit with the flag --limit %s=….", name)
 }

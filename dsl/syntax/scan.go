@@ -75,7 +75,7 @@ func characters(name string, src []byte, most int) (list diag.List) {
 				"Lines end with a line feed, or with a carriage return and a line feed. A carriage return alone hides text in many editors; in a string write \\r.")
 		case b < ' ' && b != '\t', b == 0x7f:
 			report(i, 1, "F0003", fmt.Sprintf("Control character U+%04X", b),
-				fmt.Sprintf("A workflow file is plain text. In a string write \\u%04x where the character is really meant.", b))
+				fmt.Sprintf("A workflow file is plain text. In a string write \\u%04x for this character.", b))
 		case b >= utf8.RuneSelf:
 			r, size := utf8.DecodeRune(src[i:])
 			switch {
@@ -84,10 +84,10 @@ func characters(name string, src []byte, most int) (list diag.List) {
 					"Workflow files are UTF-8. Save the file in that encoding.")
 			case r >= 0x80 && r < 0xa0:
 				report(i, size, "F0003", fmt.Sprintf("Control character U+%04X", r),
-					fmt.Sprintf("A workflow file is plain text. In a string write \\u%04x where the character is really meant.", r))
+					fmt.Sprintf("A workflow file is plain text. In a string write \\u%04x for this character.", r))
 			case hidden(r):
-				report(i, size, "F0004", fmt.Sprintf("Character U+%04X cannot be seen", r),
-					fmt.Sprintf("Characters without a shape, and those that turn the direction of text, can make a file read as something else than it does. In a string write \\u%04x where it is really meant.", r))
+				report(i, size, "F0004", fmt.Sprintf("Character U+%04X is invisible", r),
+					fmt.Sprintf("Invisible characters, and characters that change the direction of text, can hide the real meaning of a file. In a string, write \\u%04x for this character.", r))
 			}
 			i += size
 			continue

@@ -59,7 +59,7 @@ func Decode(data []byte) (Value, error) {
 	if err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			if len(bytes.TrimSpace(data)) == 0 {
-				return nil, errors.New("no JSON: the text is empty")
+				return nil, errors.New("not JSON: the text is empty")
 			}
 			return nil, fmt.Errorf("JSON ends too early, at byte %d", len(data))
 		}
