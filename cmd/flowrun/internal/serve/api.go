@@ -176,6 +176,7 @@ var routes = []route{
 		{"since", "The age at which the span begins, such as 7d; 24h if it is left out.", "string"}, {"by", "Figures for each workflow, agent, pattern or version.", "string"}}},
 	{method: "GET", path: "/api/v1/limits", about: "The agents and quotas that runs share, and what waits for them.", answer: Limits{}, do: (*Server).limits},
 	{method: "POST", path: "/api/v1/login", about: "Gives a one-time link with which a browser logs in. It is open for 2 minutes.", body: Nothing{}, answer: Login{}, do: (*Server).login},
+	{method: "GET", path: "/api/v1/heap", about: "A profile of the memory of the daemon, as go tool pprof reads it.", document: "application/octet-stream", stream: (*Server).heap},
 	{method: "GET", path: "/api/v1/audit", about: "The changes over this API, the newest first.", answer: Audits{}, do: asking(event.StoreRequest{Audits: true})},
 }
 

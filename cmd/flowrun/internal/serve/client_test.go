@@ -241,6 +241,7 @@ func TestEveryOperation(t *testing.T) {
 	d.call("getStats", 400, args{"since": "yesterday"})
 	d.call("getStats", 400, args{"by": "colour"})
 	d.has("getLimits", nil, `"limits":[`)
+	d.has("getHeap", nil, "\x1f\x8b") // gzip, which pprof reads
 	d.has("postLogin", args{"body": Nothing{}}, `"path":"/login?code=`)
 
 	// People.

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"net/http"
+	"runtime"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"time"
@@ -72,6 +74,13 @@ func (s *Server) stats(r *http.Request) (any, error) {
 	out := DescribeStats(f.runs, since, event.At(now), by)
 	out.Unread = f.unread
 	return out, nil
+}
+
+// heap writes a profile of what the memory of the process holds.
+func (s *Server) heap(w http.ResponseWriter, _ *http.Request) error {
+	runtime.GC() // so that the profile has what lives now
+	w.Header().Set("Content-Type", "application/octet-stream")
+	return pprof.WriteHeapProfile(w)
 }
 
 // Limits are what runs share and what bounds it.

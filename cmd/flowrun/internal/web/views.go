@@ -73,7 +73,12 @@ type nowPage struct {
 	Stats   serve.Stats
 	Well    bool
 	More    int // runs that are left out
+	// Progress says how far a run that is at work has come, such as "29 of 60 succeeded".
+	Progress map[string]string
 }
+
+// maxProgress bounds the runs whose progress the first page shows: the server keeps a view of so many.
+const maxProgress = 8
 
 // maxNow bounds each list of runs on the first page.
 const maxNow = 20
@@ -111,6 +116,15 @@ func (p *Pages) showNow(_ http.ResponseWriter, r *http.Request) (any, error) {
 			d.More += n - maxNow
 			*list = (*list)[:maxNow]
 		}
+	}
+	d.Progress = map[string]string{}
+	for _, x := range d.Live[:min(len(d.Live), maxProgress)] {
+		doc, err := get[runview.Document](p, r, "/runs/%s", x.Run)
+		if err != nil {
+			return nil, err
+		}
+		roots, _ := grow(doc.Nodes)
+		d.Progress[x.Run] = tallyOf(roots)
 	}
 	loops, err := get[serve.Loops](p, r, "/loops")
 	if err != nil {

@@ -68,6 +68,18 @@ workflow "long" {
   }
 }
 
+workflow "slow" {
+  step "first" { value = 1 }
+  step "hold" {
+    depends_on = [step.first]
+    run        = "sleep 1000"
+  }
+  step "last" {
+    depends_on = [step.hold]
+    value      = 1
+  }
+}
+
 workflow "many" {
   step "all" {
     for_each = range(0, 2000)
@@ -686,6 +698,26 @@ func TestSizes(t *testing.T) {
 	}
 	if t.Logf("a run of %d nodes: %d bytes in all", 6, total); total > 60<<10 {
 		t.Errorf("a browser loads %d bytes", total)
+	}
+}
+
+// TestProgress: the first page says of a run that is at work how far it has come, which agents work, and how many steps wait.
+func TestProgress(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	run := h.start("slow")
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		_, page := h.get("/")
+		if strings.Contains(page, run) && strings.Contains(page, "1 of 3 succeeded, 1 running, 1 pending") {
+			for _, text := range []string{"agents at work", "steps that wait"} {
+				if !strings.Contains(page, text) {
+					t.Errorf("the page does not say %q", text)
+				}
+			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(page)
+		}
 	}
 }
 
