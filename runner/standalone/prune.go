@@ -12,7 +12,8 @@ import (
 	"github.com/flowrun/flowrun/runner/live"
 )
 
-// Prune says which runs are removed. A run goes with all runs that it called, or stays with them.
+// Prune says which runs are removed. A run goes with all runs that it called, or stays with them. The newest run of a loop always stays: the
+// next one goes on with what it has left.
 type Prune struct {
 	Keep   int           // the newest runs that stay; negative means none
 	Age    time.Duration // a run that ended, or began, less than this ago stays; 0 means that its age does not matter
@@ -60,6 +61,16 @@ func (s *Store) prunable(ctx context.Context, w Prune) (trees [][]engine.Info, e
 	for i := range all {
 		there[all[i].Run] = true
 	}
+	loops, err := s.Loops(ctx)
+	if err != nil {
+		return nil, err
+	}
+	needed := map[string]bool{}
+	for i := range loops {
+		if run := loops[i].Run; run != nil {
+			needed[run.Run] = true
+		}
+	}
 	kept, oldest := 0, event.At(time.Now().Add(-w.Age))
 	for _, info := range all {
 		if info.Parent != "" && there[info.Parent] {
@@ -79,7 +90,7 @@ func (s *Store) prunable(ctx context.Context, w Prune) (trees [][]engine.Info, e
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(tree, func(i engine.Info) bool { return i.Driver != 0 || i.Ended == 0 && !w.All }) {
+		if !slices.ContainsFunc(tree, func(i engine.Info) bool { return i.Driver != 0 || i.Ended == 0 && !w.All || needed[i.Run] }) {
 			trees = append(trees, tree)
 		}
 	}
