@@ -48,11 +48,13 @@ type leftBar struct {
 	Until event.Time `json:"until,string,omitempty"`
 	Mark  string     `json:"mark"`
 	Dead  event.Time `json:"dead,string,omitempty"`
+	Done  bool       `json:"done,omitempty"`
 }
 
 // leftWork is an item whose run waits when the run of the loop ends. The next run of the loop goes on with it.
 type leftWork struct {
 	Source string                 `json:"source"`
+	Key    string                 `json:"key"`
 	Item   value.Value            `json:"item"`
 	Mark   string                 `json:"mark"`
 	Agent  string                 `json:"agent"`
@@ -110,7 +112,7 @@ func (m *Machine) leave(goesOn bool) value.Value {
 		if w.isLeft() {
 			item := w.item
 			item.Body = "" // the run has it
-			c.Parked = append(c.Parked, leftWork{w.source.Name, item.Object(), w.mark, w.agent.Name, w.token, w.child.Run, w.child.Workflow, w.child.Inputs, w.since, w.escalated})
+			c.Parked = append(c.Parked, leftWork{w.source.Name, w.key, item.Object(), w.mark, w.agent.Name, w.token, w.child.Run, w.child.Workflow, w.child.Inputs, w.since, w.escalated})
 		}
 	}
 	for _, at := range m.limits.begun {
@@ -154,7 +156,7 @@ func (m *Machine) remember(c *carried) {
 		if b.mark == "" { // of a turn of improvement, which does not come again
 			continue
 		}
-		c.Barred = append(c.Barred, leftBar{k, b.why, b.until, b.mark, b.dead})
+		c.Barred = append(c.Barred, leftBar{k, b.why, b.until, b.mark, b.dead, b.done})
 	}
 }
 
@@ -202,7 +204,7 @@ func (m *Machine) adopt() {
 		if b.Dead != 0 {
 			b.Dead = b.Dead.Add(-back)
 		}
-		m.barred[b.Key] = bar{b.Why, b.Until, b.Mark, b.Dead}
+		m.barred[b.Key] = bar{b.Why, b.Until, b.Mark, b.Dead, b.Done}
 	}
 	for k, n := range c.Lies { // any order: it fills a map
 		m.lies[k] = n
@@ -220,7 +222,7 @@ func (m *Machine) adoptWork(l *leftWork, back time.Duration) {
 	item, err := event.ItemOf(l.Item)
 	w := &work{item: item, mark: l.Mark, token: l.Token, stage: working, since: l.Since.Add(-back), escalated: l.Asked}
 	for _, s := range m.sources {
-		if s.Name == l.Source {
+		if s.Name == l.Source && s.itemKey(item.ID) == l.Key {
 			w.source = s
 		}
 	}

@@ -3,7 +3,9 @@ package machine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -17,6 +19,7 @@ import (
 type source struct {
 	*ir.Source
 	number int
+	list   string        // the name of its list over the store
 	every  time.Duration // of improvement
 	items  []event.Item
 	marks  map[string]string // by id: what tells whether an item has changed
@@ -48,13 +51,14 @@ type bar struct {
 	until event.Time // 0: until it changes
 	mark  string
 	dead  event.Time // when it was found that the item was given up; 0: it was not
+	done  bool       // it was done: the bar falls when the source does not list it as open any more
 }
 
 // local reports whether a source costs nothing to ask, and says by itself when it has something new.
 func (s *source) local() bool { return s.Kind == ir.SourceDispatch || s.Kind == ir.SourceImprovement }
 
 // itemKey names an item over the store.
-func (s *source) itemKey(id string) string { return s.Name + "/" + id }
+func (s *source) itemKey(id string) string { return s.list + "/" + id }
 
 // look begins a round of the ladder, if an agent has a free place, or lets another one follow that is under way.
 func (m *Machine) look() {
@@ -122,7 +126,7 @@ func (m *Machine) askItems(s *source) {
 
 // askSource asks a source that an executor carries out.
 func (m *Machine) askSource(a *ask, node string, r *event.SourceRequest, s *source) {
-	r.Loop = m.loop.Name
+	r.Loop, r.List = m.loop.Name, s.list
 	at := &event.Attempt{Dir: m.run.Dir}
 	_ = m.composer.Source(at, s.Source, r) // settings has computed it, too
 	m.start(a, node, s.Name, at)
@@ -150,11 +154,11 @@ func (m *Machine) takeList(s *source, f *event.AttemptFinished) {
 		return
 	}
 	m.calm("source " + s.Name)
-	m.setItems(s, items)
-	m.setStands(s, stands)
 	o, _ := f.Output.(map[string]any)
 	left, _ := o["left"].(float64)
 	s.fresh, s.left = s.Kind == ir.SourceDispatch && !s.old, left > 0
+	m.setItems(s, items)
+	m.setStands(s, stands)
 	s.mark, s.next = event.ListMark(f.Output), 0
 }
 
@@ -293,7 +297,9 @@ func (m *Machine) setStands(s *source, stands map[string]event.Claim) {
 
 // setItems keeps what a source has listed, and tells of circles of needs.
 func (m *Machine) setItems(s *source, items []event.Item) {
-	s.items, s.marks = items, make(map[string]string, len(items))
+	if s.items, s.marks = items, make(map[string]string, len(items)); !s.left {
+		m.unbarDone(s)
+	}
 	board := make([]loop.Item, len(items))
 	for i := range items {
 		s.marks[items[i].ID] = mark(&items[i])
@@ -307,6 +313,16 @@ func (m *Machine) setItems(s *source, items []event.Item) {
 	for _, circle := range loop.Circles(board) {
 		m.warn(fmt.Sprint("circle ", s.Name, circle), fmt.Sprintf("items of source %s need each other, and none of them is taken: %s", s.Name, joined(circle)))
 	}
+}
+
+// unbarDone lets items be taken again that were done and that the source does not list as open any more: what is listed as open later is open
+// again.
+func (m *Machine) unbarDone(s *source) {
+	open := make(map[string]bool, len(s.items))
+	for i := range s.items {
+		open[s.itemKey(s.items[i].ID)] = !s.items[i].Closed
+	}
+	maps.DeleteFunc(m.barred, func(k string, b bar) bool { return b.done && !open[k] && strings.HasPrefix(k, s.list+"/") })
 }
 
 // agent is the part of a key of handled that names the agent.

@@ -260,7 +260,9 @@ func (m *Machine) settings() (err error) {
 			s.every, err = m.composer.Duration(s.Every, here)
 		}
 		if err == nil {
-			err = m.composer.Source(&event.Attempt{}, s.Source, &event.SourceRequest{})
+			a, r := event.Attempt{}, event.SourceRequest{}
+			err = m.composer.Source(&a, s.Source, &r)
+			s.list = event.ListName(&r, a.Late, m.run.Dir)
 		}
 		m.sources = append(m.sources, s)
 	}

@@ -31,6 +31,7 @@ type tracker struct {
 	*office
 	items []event.Item
 	down  bool
+	keeps bool // it lists its items whatever it is told
 	looks []event.Time
 }
 
@@ -54,10 +55,10 @@ func (x *tracker) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinished,
 	}
 	if a.Source.Verb != event.SourceList {
 		closed := a.Source.Verb == event.SourceReport && a.Source.Outcome.Status == event.ItemClosed
-		if closed {
+		if closed && !x.keeps {
 			x.items = nil
 		}
-		f.Output = map[string]any{"ok": true, "closed": closed}
+		f.Output = map[string]any{"ok": true, "closed": closed, "gone": closed && !x.keeps}
 		return f, time.Second
 	}
 	x.looks = append(x.looks, x.store.Now())
@@ -130,6 +131,39 @@ func TestSourceElsewhereIsDownForADay(t *testing.T) {
 	}
 	if text := strings.Join(x.lines, "\n"); strings.Count(text, "source backlog cannot be asked") != 1 {
 		t.Error(text)
+	}
+}
+
+// An item that is opened again at its source is done again, also where nothing tells it from the item that was done.
+func TestItemThatIsOpenedAgain(t *testing.T) {
+	for _, done := range []bool{true, false} {
+		x := newTracker(t)
+		x.start(event.LoopStart{})
+		x.keeps = !done
+		begin := x.store.Now()
+		x.items = []event.Item{{ID: "a", Title: "a"}}
+		x.at(begin.Add(time.Hour), func() { x.items = []event.Item{{ID: "a", Title: "a"}} })
+		x.at(begin.Add(2*time.Hour), x.stop)
+		want := map[bool]float64{true: 2, false: 1}[done]
+		if end := x.drive(); end.Outputs["closed"] != want || end.Outputs["taken"] != want {
+			t.Errorf("%v: %v", done, end.Outputs)
+		}
+	}
+}
+
+// A source is asked as often as ever after the clock was set back.
+func TestSourceElsewhereIsWatchedThoughTheClockWasSetBack(t *testing.T) {
+	x := newTracker(t)
+	x.start(event.LoopStart{})
+	begin := x.store.Now()
+	x.host.Schedule(sim.Moment{At: begin.Add(time.Hour), Do: func() error {
+		x.host.Jump(-10 * time.Hour)
+		x.items = []event.Item{{ID: "a", Title: "a"}}
+		return nil
+	}})
+	x.at(begin.Add(time.Hour+20*time.Minute), x.stop)
+	if end := x.drive(); end.Outputs["closed"] != 1.0 {
+		t.Error(end.Outputs)
 	}
 }
 

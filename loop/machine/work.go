@@ -52,6 +52,7 @@ type work struct {
 	again            bool                 // it is told again with the next heartbeat
 	close            event.ClaimOperation // what becomes of the claim
 	say              string               // why, in words
+	gone             bool                 // the source calls the item closed
 }
 
 // words say who has the item.
@@ -133,6 +134,7 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 		case w.lost:
 			m.forget(w, "the claim was lost")
 		case known && !open:
+			w.gone = true
 			m.endClaim(w, event.ClaimClose, "it was closed meanwhile, and nothing was written")
 		default:
 			m.report(w)
@@ -150,6 +152,8 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 			}
 			m.warn("", fmt.Sprintf("source %s was not told the end of item %s: %s", w.source.Name, w.item.ID, why(f, nil)))
 		}
+		o, _ := f.Output.(map[string]any)
+		w.gone = o["gone"] == true
 		m.endClaim(w, w.close, w.say)
 	case ending:
 		m.ended(w, f)
@@ -293,7 +297,7 @@ func (m *Machine) release(w *work, reason string) { m.endClaim(w, event.ClaimRel
 // endClaim ends the claim of an item.
 func (m *Machine) endClaim(w *work, op event.ClaimOperation, reason string) {
 	w.stage, w.close, w.say = ending, op, reason
-	r := &event.ClaimRequest{Operation: op, Message: reason}
+	r := &event.ClaimRequest{Operation: op, Message: reason, Gone: w.gone && op == event.ClaimClose}
 	if w.child != nil {
 		r.Run = w.child.Run
 	}
@@ -316,7 +320,7 @@ func (m *Machine) ended(w *work, f *event.AttemptFinished) {
 		m.counts.Closed++
 		m.targets.ended(w, m.now)
 		m.limits.succeed()
-		m.bar(w, "it was done in run "+w.runID(), 0)
+		m.barred[w.key] = bar{why: "it was done in run " + w.runID(), mark: w.mark, done: true}
 		if at := slices.IndexFunc(w.source.items, func(i event.Item) bool { return i.ID == w.item.ID }); at >= 0 {
 			w.source.items[at].Closed = true // for those that need it, until the source is asked again
 		}

@@ -80,6 +80,7 @@ func TestLinesVerbs(t *testing.T) {
 		{event.SourceTake, `{"ok": true}`, map[string]any{"ok": true, "closed": false, "why": ""}},
 		{event.SourceTake, `{"ok": false, "why": "Leo has it"}`, map[string]any{"ok": false, "closed": false, "why": "Leo has it"}},
 		{event.SourceReport, `{"ok": true}`, map[string]any{"ok": true, "closed": true, "why": ""}},
+		{event.SourceReport, `{"closed": true}`, map[string]any{"ok": true, "closed": true, "why": "", "gone": true}},
 		{event.SourceCreate, `{"id": 77}`, map[string]any{"id": "77", "duplicate": false}},
 	} {
 		b := newBench(t)
@@ -92,7 +93,8 @@ func TestLinesVerbs(t *testing.T) {
 				t.Errorf("%s %s %s: %s", kind, c.verb, c.answer, d)
 			}
 			for _, part := range []string{`"verb":"` + string(c.verb) + `"`, `"token":1`, `"agent":"sam"`, `"outcome":{"message":"done","run":"r1","status":"closed"}`, `"id":"1"`, `"idempotency_key":"key"`} {
-				if q := asked(); !strings.Contains(q, part) || strings.Count(q, "\n") != 1 {
+				q, more, _ := strings.Cut(asked(), "\n")
+				if looks := strings.Contains(more, `"verb":"look"`) && strings.Contains(more, `"key-after"`); !strings.Contains(q, part) || looks != (c.verb == event.SourceReport) || looks != (more != "") {
 					t.Errorf("%s %s asked %q, without %s", kind, c.verb, q, part)
 				}
 			}

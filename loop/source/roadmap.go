@@ -45,7 +45,7 @@ func (r *roadmap) list(ctx context.Context) ([]event.Item, error) {
 
 // ticket is the id of the ticket of an item. What the file itself calls the item is not alone in the store.
 func (r *roadmap) ticket(id string) string {
-	sum := sha256.Sum256([]byte(r.name + "\x00" + id))
+	sum := sha256.Sum256([]byte(r.Key(id)))
 	return "rm-" + hex.EncodeToString(sum[:8])
 }
 

@@ -211,15 +211,34 @@ func (x *Executor) answer(ctx context.Context, a *event.Attempt, ans *event.Atte
 	if errors.As(err, &no) {
 		s, err = no.standing, nil
 	}
-	if err == nil {
-		ans.Output = map[string]any{"ok": s.why == "", "closed": s.closed, "why": s.why}
+	if err != nil {
+		return err
 	}
-	return err
+	o := map[string]any{"ok": s.why == "", "closed": s.closed, "why": s.why}
+	if q.Verb == event.SourceReport && s.why == "" && s.closed && q.isGone(ctx) {
+		o["gone"] = true
+	}
+	ans.Output = o
+	return nil
+}
+
+// isGone reports whether the source calls the item closed after the report. If somebody opens it again, it is to be done again. A source that
+// lists what it has whatever is reported does not have each item done again and again.
+func (q *question) isGone(ctx context.Context) bool {
+	r, a := *q.SourceRequest, *q.a
+	r.Verb, r.Outcome = event.SourceLook, nil
+	a.Key += "-after" // it is another question
+	p, err := (&question{&r, q.x, &a}).place()
+	if err != nil {
+		return false
+	}
+	s, err := p.look(ctx, q.Item)
+	return err == nil && s.closed
 }
 
 // lost says why a request does not have the claim of its item; "": it has it.
 func (q *question) lost(ctx context.Context) (why string, err error) {
-	v, err := q.x.ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.key(q.Item.ID), Token: q.Token}})
+	v, err := q.x.ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.Key(q.Item.ID), Token: q.Token}})
 	if err != nil {
 		return "", fail(event.Blocking, event.ReasonStore, "%s", err)
 	}
@@ -230,12 +249,9 @@ func (q *question) lost(ctx context.Context) (why string, err error) {
 	return c.Why, nil
 }
 
-// key names an item over the store.
-func (q *question) key(id string) string { return q.Source + "/" + id }
-
 // claimed reports whether an agent of the store has or had the item.
 func (q *question) claimed(ctx context.Context, id string) bool {
-	v, err := q.x.ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.key(id)}})
+	v, err := q.x.ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.Key(id)}})
 	if err != nil {
 		return false
 	}

@@ -76,6 +76,7 @@ func (b *bench) answer(r event.SourceRequest) event.AttemptFinished {
 	if r.Source == "" {
 		r.Source = "work"
 	}
+	r.List = r.Source
 	return b.x.Execute(context.Background(), event.Attempt{Ticket: 1, Node: r.Source, Kind: event.SourceAttempt, Key: "key", Dir: b.dir, Source: &r,
 		Base: map[string]string{"PATH": os.Getenv("PATH")}, Timeout: 20 * time.Second})
 }

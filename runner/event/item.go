@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,7 +188,7 @@ const (
 	SourceList   SourceVerb = "list"   // its open items; the answer's output is an object of items, and of what else the source wants to be given again
 	SourceLook   SourceVerb = "look"   // whether the item is still open; an object of ok and closed
 	SourceTake   SourceVerb = "take"   // to mark the item as taken by the agent; an object of ok and closed
-	SourceReport SourceVerb = "report" // to write down the outcome; an object of ok and closed
+	SourceReport SourceVerb = "report" // to write down the outcome; an object of ok, closed, and gone if the source calls the item closed afterwards
 	SourceCreate SourceVerb = "create" // to add the item; an object of id
 )
 
@@ -197,7 +198,8 @@ var SourceVerbs = []SourceVerb{SourceList, SourceLook, SourceTake, SourceReport,
 // SourceRequest asks a source of a loop.
 type SourceRequest struct {
 	Loop    string                 `json:"loop"`
-	Source  string                 `json:"source"` // its name
+	Source  string                 `json:"source"`         // its name
+	List    string                 `json:"list,omitempty"` // the name of its list over the store, see [ListName]
 	Kind    ir.SourceKind          `json:"kind"`
 	Config  map[string]value.Value `json:"config,omitempty"` // the attributes of its block
 	Verb    SourceVerb             `json:"verb"`
@@ -207,6 +209,54 @@ type SourceRequest struct {
 	Outcome *ItemOutcome           `json:"outcome,omitempty"`
 	// Watch, of list, has the source be looked at again and again, until something has changed; nil: the source is asked once.
 	Watch *SourceWatch `json:"watch,omitempty"`
+}
+
+// Key names an item of the list over the store: its claim, and the runs that do it, go by that name.
+func (r *SourceRequest) Key(id string) string { return r.List + "/" + id }
+
+// whereLists are the attributes of a source that say where its list is.
+var whereLists = []string{"path", "command", "url", "base_url", "repo"}
+
+// ListName names the list that a source asks for its items, over the store. All loops of all programs that ask the same list have the same
+// name for it, and so they share the claims of its items; those of other lists are other claims. r and late are what the source is asked with,
+// and dir is the folder of the program, in which paths and commands are read.
+func ListName(r *SourceRequest, late []Late, dir string) string {
+	if r.Kind == ir.SourceDispatch || r.Kind == ir.SourceImprovement {
+		return r.Source
+	}
+	label, _, _ := strings.Cut(r.Source, "-") // a program numbers its sources
+	parts := []value.Value{string(r.Kind)}
+	inDir := r.Kind == ir.SourceExec
+	for _, name := range whereLists {
+		v := r.Config[name]
+		if p, is := v.(string); is && name == "path" {
+			if !path.IsAbs(p) {
+				p = path.Join(dir, p)
+			}
+			v = path.Clean(p)
+		}
+		for i := range late {
+			if late[i].Place == "source."+name { // nobody knows the value here
+				v, inDir = object(&late[i].Expr), true
+			}
+		}
+		parts = append(parts, v)
+	}
+	if inDir {
+		parts = append(parts, dir)
+	}
+	sum := sha256.Sum256(value.Append(nil, parts))
+	return label + "@" + hex.EncodeToString(sum[:6])
+}
+
+// ShownItem is the name of an item over the store as people read it: without what tells its list apart from others of the same label.
+func ShownItem(key string) string {
+	list, id, is := strings.Cut(key, "/")
+	label, _, _ := strings.Cut(list, "@")
+	if !is {
+		return key
+	}
+	return label + "/" + id
 }
 
 // SourceWatch says how a source is looked at, and when the attempt answers. The answer is that of the look that found a change: another list
@@ -309,6 +359,7 @@ type ClaimRequest struct {
 	Needs   []string `json:"needs,omitempty"`
 	Run     string   `json:"run,omitempty"`     // that does the work
 	Message string   `json:"message,omitempty"` // of fail and release: why
+	Gone    bool     `json:"gone,omitempty"`    // of close: the source calls the item closed, too, so it can be taken again when it is open again
 }
 
 // ClaimState says how an item stands.
@@ -352,6 +403,7 @@ type Claim struct {
 func (c *Claim) Object() map[string]value.Value {
 	timeless := *c
 	timeless.Until, timeless.Since, timeless.Parked, timeless.At = 0, 0, 0, 0
+	timeless.Item = ShownItem(c.Item)
 	o := object(&timeless)
 	writeTimes(o, map[string]Time{"until": c.Until, "since": c.Since, "parked": c.Parked, "at": c.At})
 	return o
@@ -631,6 +683,7 @@ func (f *facts) source(s *SourceRequest) {
 	*f = append(*f, 'O')
 	f.text('l', s.Loop)
 	f.text('s', s.Source)
+	f.text('L', s.List)
 	f.text('k', string(s.Kind))
 	for _, name := range slices.Sorted(maps.Keys(s.Config)) {
 		f.always('c', name)
@@ -672,6 +725,7 @@ func (f *facts) claim(c *ClaimRequest) {
 	f.texts('n', c.Needs)
 	f.text('r', c.Run)
 	f.text('m', c.Message)
+	f.truth('g', c.Gone)
 	f.end()
 }
 

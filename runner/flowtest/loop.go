@@ -85,7 +85,8 @@ func (rec *record) watchLoop(s *seen, r *event.Reaction) {
 		case tr.From == event.Pending: // also where the run before had it
 			row = &taken{node: tr.Node, id: tr.Name, title: tr.Name, status: "claimed", at: tr.At}
 			if c := l.claims[tr.Node]; c != nil {
-				row.source, row.agent, row.title = strings.TrimSuffix(c.Item, "/"+tr.Name), c.Agent, c.Title
+				list := strings.TrimSuffix(c.Item, "/"+tr.Name)
+				row.source, row.agent, row.title = cmp.Or(rec.lists[list], list), c.Agent, c.Title
 			} else if old := l.left(tr.Node); old != nil {
 				copied := *old
 				row, copied.next, copied.goesOn = &copied, nil, true

@@ -27,6 +27,7 @@ type record struct {
 	reached map[Point]bool
 	cases   map[string]map[string]string // by workflow and node: the case of a switch that the node stands in
 	got     map[string]map[string]bool   // by the id of an event: the workflows of the runs that were given it
+	lists   map[string]string            // by the name of a list over the store: its source
 	points  map[string]bool              // sync points at which steps have asked
 }
 
@@ -104,7 +105,7 @@ func (at *spot) ownInstance() string { return at.instance[len(at.path)-len(at.ow
 func newRecord(p *ir.Program, start event.Time) *record {
 	return &record{program: p, start: start, runs: map[string]*seen{}, live: map[ticketKey]*call{}, most: map[string]int{}, now: map[string]int{},
 		reached: map[Point]bool{}, cases: map[string]map[string]string{},
-		got: map[string]map[string]bool{}, points: map[string]bool{}}
+		got: map[string]map[string]bool{}, lists: map[string]string{}, points: map[string]bool{}}
 }
 
 // reach notes that a node started.

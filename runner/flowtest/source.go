@@ -42,6 +42,7 @@ func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.Attem
 	}
 	if q.Verb == event.SourceList {
 		t.askedSources[q.Source]++
+		t.record.lists[q.List] = q.Source
 		items, err := t.listItems(ctx, q)
 		if ans.Output = map[string]any{"items": items, "left": 0.0}; err != nil {
 			fail(err)
@@ -57,7 +58,7 @@ func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.Attem
 	case !open:
 		why, closed = "it is closed, or the source does not have it any more", true
 	case q.Verb == event.SourceTake || q.Verb == event.SourceReport:
-		v, err := t.host.Ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.Source + "/" + q.Item.ID, Token: q.Token}})
+		v, err := t.host.Ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.Key(q.Item.ID), Token: q.Token}})
 		c, bad := event.ClaimOf(v)
 		if err = errors.Join(err, bad); err == nil && c.Why == "" {
 			closed = q.Verb == event.SourceReport && q.Outcome.Status == event.ItemClosed
@@ -68,7 +69,12 @@ func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.Attem
 			return
 		}
 	}
-	ans.Output = map[string]any{"ok": why == "", "closed": closed, "why": why}
+	o := map[string]any{"ok": why == "", "closed": closed, "why": why}
+	if q.Verb == event.SourceReport && closed {
+		open, err := t.isOpen(q.Source, q.Item.ID) // an item without a mark of its own stays as it is
+		o["gone"] = err == nil && !open
+	}
+	ans.Output = o
 }
 
 // listItems are the items of a source: those that are open, and those that open ones need. Each item of a roadmap becomes a ticket of the
@@ -108,7 +114,7 @@ func (t *test) holds(ctx context.Context, q *event.SourceRequest) (all []event.I
 			return nil, err
 		}
 		return d.Work(q.Source, func(id string) bool {
-			v, err := t.host.Ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.Source + "/" + id}})
+			v, err := t.host.Ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimLook, Item: q.Key(id)}})
 			c, bad := event.ClaimOf(v)
 			return errors.Join(err, bad) == nil && c.Token > 0
 		}), nil
@@ -190,7 +196,7 @@ func isRoadmap(q *event.SourceRequest) bool {
 
 // ticketOf is the id of the ticket of an item.
 func ticketOf(q *event.SourceRequest, id string) string {
-	sum := sha256.Sum256([]byte(q.Source + "\x00" + id))
+	sum := sha256.Sum256([]byte(q.Key(id)))
 	return "rm-" + hex.EncodeToString(sum[:8])
 }
 

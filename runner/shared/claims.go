@@ -40,6 +40,8 @@ type claimRow struct {
 	// Lease is how long the newest lease lasts. Doubted is when it was found first that it has run out; 0: nobody has asked since.
 	Lease   time.Duration `json:"lease,omitempty"`
 	Doubted event.Time    `json:"doubted,omitempty"`
+	// Gone, of a closed item: the source called it closed, too. Who finds it open there takes it again.
+	Gone bool `json:"gone,omitempty"`
 }
 
 // claimCount is how many rows there are. Floor is the highest token of a row that was removed: no token is given twice.
@@ -181,7 +183,13 @@ func (c *claimRow) take(r *event.ClaimRequest, now event.Time) (buries string) {
 			c.giveUp()
 			return fmt.Sprintf("its lease ran out %d times, the last time with %s of %s at %s", c.Lost, c.Agent, c.Loop, c.Until)
 		}
-	case event.ClaimParked, event.ClaimClosed, event.ClaimDead:
+	case event.ClaimClosed:
+		if !c.Gone {
+			c.Won, c.Why = false, c.holder()
+			return ""
+		}
+		c.Gone, c.Failures, c.Lost = false, 0, 0
+	case event.ClaimParked, event.ClaimDead:
 		c.Won, c.Why = false, c.holder()
 		return ""
 	case event.ClaimOpen:
@@ -233,7 +241,7 @@ func (c *claimRow) change(r *event.ClaimRequest, now event.Time) (buries string)
 			c.State, c.Until, c.Parked = event.ClaimParked, 0, now
 		}
 	case event.ClaimClose:
-		c.State, c.Until, c.Parked = event.ClaimClosed, 0, 0
+		c.State, c.Until, c.Parked, c.Gone = event.ClaimClosed, 0, 0, r.Gone
 	case event.ClaimRelease:
 		c.State, c.Until, c.Parked = event.ClaimOpen, 0, 0
 	case event.ClaimFail:

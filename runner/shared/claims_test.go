@@ -16,6 +16,7 @@ import (
 type naiveClaim struct {
 	token, failures, lost   uint64
 	held, parked, end, dead bool
+	gone                    bool
 	until, doubted          event.Time
 	lease                   time.Duration
 }
@@ -23,6 +24,9 @@ type naiveClaim struct {
 // apply returns whether the request does what it asks for.
 func (c *naiveClaim) apply(r *event.ClaimRequest, now event.Time) bool {
 	if r.Operation == event.ClaimTake {
+		if c.end && c.gone {
+			c.end, c.gone, c.failures, c.lost = false, false, 0, 0
+		}
 		switch {
 		case c.parked || c.end || c.dead || c.held && now < c.until:
 			return false
@@ -54,7 +58,7 @@ func (c *naiveClaim) apply(r *event.ClaimRequest, now event.Time) bool {
 	case event.ClaimPark:
 		c.parked = true
 	case event.ClaimClose:
-		c.end = true
+		c.end, c.gone = true, r.Gone
 	case event.ClaimFail:
 		c.failures++
 		c.dead = c.failures == 2
@@ -106,7 +110,7 @@ func TestClaimsAgainstModel(t *testing.T) {
 				now = max(1000, now.Add(time.Duration(rng.IntN(60)-30)))
 			}
 			r := event.ClaimRequest{Operation: event.ClaimOperations[rng.IntN(len(event.ClaimOperations))], Item: fmt.Sprint("backlog/", rng.IntN(6)), Loop: "l",
-				Agent: fmt.Sprint("agent", rng.IntN(3)), Lease: time.Duration(1 + rng.IntN(20)), Message: "it did not work"}
+				Agent: fmt.Sprint("agent", rng.IntN(3)), Lease: time.Duration(1 + rng.IntN(20)), Message: "it did not work", Gone: rng.IntN(2) == 0}
 			if rng.IntN(3) == 0 {
 				r.Operation = event.ClaimTake
 			}

@@ -298,6 +298,10 @@ func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (a Answer, err e
 func redriveItem(rows Rows, item string, now event.Time) (a Answer, err error) {
 	var c claimRow
 	var seq uint64
+	shown := item
+	if item, err = givenUp(rows, shown); err != nil {
+		return a, err
+	}
 	if err := loadRow(rows, claimSpace, item, &c); err != nil {
 		return a, err
 	}
@@ -306,9 +310,9 @@ func redriveItem(rows Rows, item string, now event.Time) (a Answer, err error) {
 	}
 	switch {
 	case c.State != event.ClaimDead:
-		return a, refuse("no item %.80q was given up", item)
+		return a, refuse("no item %.80q was given up", shown)
 	case seq != 0:
-		return a, refuse("item %.80q has the dead letter %s: redrive that", item, (&DeadLetter{Seq: seq}).ID())
+		return a, refuse("item %.80q has the dead letter %s: redrive that", shown, (&DeadLetter{Seq: seq}).ID())
 	}
 	d := DeadLetter{Kind: DeadItem, Item: c.Item, Title: c.Title, Loop: c.Loop, Agent: c.Agent, Run: c.Run}
 	o := d.object()
@@ -316,6 +320,33 @@ func redriveItem(rows Rows, item string, now event.Time) (a Answer, err error) {
 	a.Output = o
 	a.Posts, err = reviveItem(rows, item, now)
 	return a, err
+}
+
+// givenUp finds the name over the store of an item that was given up, by the name that people read; the same name if there is none.
+func givenUp(rows Rows, shown string) (item string, err error) {
+	label, _, _ := strings.Cut(shown, "/")
+	item = shown
+	var wrong error
+	err = rows.Scan(claimSpace, label, func(key string, body []byte) bool {
+		if !strings.HasPrefix(key, label) || wrong != nil {
+			return false
+		}
+		if event.ShownItem(key) != shown {
+			return true
+		}
+		var c claimRow
+		if wrong = decodeRow(claimSpace, key, body, &c); c.State == event.ClaimDead {
+			if item != shown {
+				wrong = refuse("items %.80q and %.80q were given up: name one of them so", item, key)
+			}
+			item = key
+		}
+		return wrong == nil
+	})
+	if err == nil {
+		err = wrong
+	}
+	return item, err
 }
 
 func findDead(rows Rows, id string) (*DeadLetter, error) {
@@ -365,7 +396,7 @@ func (d *DeadLetter) object() map[string]any {
 		o["node"] = d.Node
 	}
 	if d.Kind == DeadItem {
-		o["item"] = map[string]any{"id": d.Item, "title": d.Title, "loop": d.Loop, "agent": d.Agent}
+		o["item"] = map[string]any{"id": event.ShownItem(d.Item), "title": d.Title, "loop": d.Loop, "agent": d.Agent}
 	}
 	if e := d.Event; e != nil {
 		o["program"], o["event"] = d.Program, e.external(d.Name).Data
