@@ -188,7 +188,7 @@ func (m *workplace) source(q *event.SourceRequest, f *event.AttemptFinished, r *
 		}
 		if q.Verb == event.SourceReport && q.Outcome.Status == event.ItemClosed {
 			if i.closed && i.token == q.Token { // the answer got lost, and it is asked again
-				f.Output = map[string]any{"ok": true, "closed": true}
+				f.Output = map[string]any{"ok": true, "closed": true, "gone": true}
 				return
 			}
 			if i.closed && i.reported > 0 {
@@ -205,7 +205,7 @@ func (m *workplace) source(q *event.SourceRequest, f *event.AttemptFinished, r *
 			m.kinds["lie"]++
 			closed = true
 		}
-		f.Output = map[string]any{"ok": true, "closed": closed && q.Verb != event.SourceReport}
+		f.Output = map[string]any{"ok": true, "closed": closed && q.Verb != event.SourceReport, "gone": closed}
 	}
 }
 
@@ -610,6 +610,15 @@ func (m *workplace) plan() {
 			switch r.IntN(8) {
 			case 0: // somebody else does it
 				at(some(), func() { it.closed, m.drawn[it.ID].Closed = true, true })
+			case 2, 3: // somebody opens it again that was done; what came of a roadmap stays done
+				if s.name == "backlog" {
+					at(some(), func() {
+						if it.closed && it.reported > 0 {
+							m.kinds["opened again"]++
+							it.closed, it.reported = false, 0
+						}
+					})
+				}
 			case 1: // somebody changes it
 				at(some(), func() { it.Title, it.Priority, it.Labels = "other", 5, nil })
 			}
