@@ -85,6 +85,9 @@ func (a *app) sayStopped(run string, r *view.Run, sig os.Signal, scene ui.Scene,
 func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJSON bool) error {
 	if !asJSON {
 		ui.Outputs(a.out, knownOutputs(end))
+		if dead, _ := end.Outputs["dead"].(float64); end.Loop != nil && dead > 0 {
+			a.err.Printf("Items that failed twice were given up. List them with: flowrun dlq list%s\n", scene.Flags)
+		}
 	}
 	code := exitNo
 	switch {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/workflows"
 )
 
@@ -107,9 +109,22 @@ func (a *app) runInit(dir, template string) error {
 			ui.Clean(filepath.Join(dir, "agents")), strings.Join(change, ""))
 	}
 	program := filepath.Join(dir, files[0].Name)
-	a.err.Printf("Next:  flowrun apply %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git ignores this folder; .gitignore needs no line.\n",
-		ui.Quote(program), ui.Quote(strings.TrimSuffix(program, ".flow.hcl")+".flowtest.hcl"))
+	a.err.Printf("Next:  flowrun %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git ignores this folder; .gitignore needs no line.\n",
+		a.firstCommand(program), ui.Quote(strings.TrimSuffix(program, ".flow.hcl")+".flowtest.hcl"))
 	return nil
+}
+
+// firstCommand is what to type first to see a program work: it is a loop, if the workflow that would run is done by one.
+func (a *app) firstCommand(path string) string {
+	if p, err := a.loadProgram(path); err == nil {
+		w, none := p.workflow("")
+		for _, l := range p.ir.Loops {
+			if none != nil || slices.ContainsFunc(l.Handles, func(h ir.Handle) bool { return h.Workflow == w.Name }) {
+				return fmt.Sprintf("loop run %s %s --until-idle", l.Name, ui.Quote(path))
+			}
+		}
+	}
+	return "apply " + ui.Quote(path)
 }
 
 // existsInit reports whether something has this name already, a link that leads nowhere too.
