@@ -612,12 +612,14 @@ func (m *workplace) plan() {
 				at(some(), func() { it.closed, m.drawn[it.ID].Closed = true, true })
 			case 2, 3: // somebody opens it again that was done; what came of a roadmap stays done
 				if s.name == "backlog" {
-					at(some(), func() {
-						if it.closed && it.reported > 0 {
-							m.kinds["opened again"]++
-							it.closed, it.reported = false, 0
-						}
-					})
+					for range 4 {
+						at(some(), func() {
+							if it.closed && it.reported > 0 {
+								m.kinds["opened again"]++
+								it.closed, it.reported = false, 0
+							}
+						})
+					}
 				}
 			case 1: // somebody changes it
 				at(some(), func() { it.Title, it.Priority, it.Labels = "other", 5, nil })
