@@ -757,5 +757,6 @@ func (f *facts) loop(l *LoopRequest) {
 	f.truth('u', l.UntilIdle)
 	f.number('e', l.Ended)
 	f.text('w', l.Why)
+	f.value('t', l.Target)
 	f.end()
 }
