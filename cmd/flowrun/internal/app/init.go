@@ -110,12 +110,12 @@ func (a *app) runInit(dir, template string) error {
 	}
 	program := filepath.Join(dir, files[0].Name)
 	a.err.Printf("Next:  flowrun %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git ignores this folder; .gitignore needs no line.\n",
-		a.firstCommand(program), ui.Quote(strings.TrimSuffix(program, ".flow.hcl")+".flowtest.hcl"))
+		a.nextInit(program), ui.Quote(strings.TrimSuffix(program, ".flow.hcl")+".flowtest.hcl"))
 	return nil
 }
 
-// firstCommand is what to type first to see a program work: it is a loop, if the workflow that would run is done by one.
-func (a *app) firstCommand(path string) string {
+// nextInit is what to type first to see a program work: it is a loop, if the workflow that would run is done by one.
+func (a *app) nextInit(path string) string {
 	if p, err := a.loadProgram(path); err == nil {
 		w, none := p.workflow("")
 		for _, l := range p.ir.Loops {
