@@ -311,10 +311,11 @@ func names(info fs.FileInfo) uint64 {
 // journal of ours names one. https://www.sqlite.org/fileformat2.html#the_rollback_journal, and writeSuperJournal in SQLite's pager.c.
 const journalMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
+// namesAnother also says false of a journal that another process removes or shortens meanwhile: SQLite does that to its own journals.
 func namesAnother(path string) bool {
 	f, err := Open(path, os.O_RDONLY)
 	if err != nil {
-		return true
+		return !errors.Is(err, fs.ErrNotExist)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -326,7 +327,10 @@ func namesAnother(path string) bool {
 	}
 	var end [8]byte
 	_, err = f.ReadAt(end[:], info.Size()-int64(len(end)))
-	return err != nil || string(end[:]) == journalMagic
+	if err != nil {
+		return !errors.Is(err, io.EOF)
+	}
+	return string(end[:]) == journalMagic
 }
 
 // quote writes a path for a shell.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -238,4 +239,36 @@ func TestMakeFolderTakesOverAClone(t *testing.T) {
 			t.Errorf("%s: the file outside is %v, %v", name, info, err)
 		}
 	}
+}
+
+// Another process makes the store's first journals, shortens and removes them, while this one looks at the store.
+func TestJournalsComeAndGo(t *testing.T) {
+	dir := newFolder(t)
+	path := filepath.Join(dir, "flowrun.db-journal")
+	if namesAnother(path) {
+		t.Error("a journal that is not there any more names another file")
+	}
+	over := make(chan struct{})
+	var other sync.WaitGroup
+	other.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			if err := errors.Join(os.WriteFile(path, make([]byte, 512), 0o600), os.Truncate(path, 0), os.Remove(path)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 2000 {
+		if err := Check(dir); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(over)
+	other.Wait()
 }
