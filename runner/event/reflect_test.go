@@ -68,6 +68,9 @@ func (f *filler) fill(t *testing.T, v reflect.Value) {
 	case reflect.Struct:
 		f.depth[v.Type()]++
 		for i := range v.NumField() {
+			if ofChecks(v.Type().Field(i)) {
+				continue
+			}
 			if f.depth[v.Type()] < 2 || !nests(v.Type(), v.Field(i).Type()) {
 				f.fill(t, v.Field(i))
 			}
@@ -77,6 +80,9 @@ func (f *filler) fill(t *testing.T, v reflect.Value) {
 		t.Fatalf("a field of kind %s", v.Kind())
 	}
 }
+
+// ofChecks reports whether a field says something to checks of programs alone: it is never written.
+func ofChecks(f reflect.StructField) bool { return f.Tag.Get("json") == "-" }
 
 // nests reports whether a field holds values of the type that it is a field of.
 func nests(in, field reflect.Type) bool {
@@ -137,6 +143,9 @@ func alter(v reflect.Value, way []string, check func(way []string)) {
 		})
 	case reflect.Struct:
 		for i := range v.NumField() {
+			if ofChecks(v.Type().Field(i)) {
+				continue
+			}
 			name := v.Type().Name() + "." + v.Type().Field(i).Name
 			alter(v.Field(i), append(way[:len(way):len(way)], name), check)
 		}
