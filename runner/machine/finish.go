@@ -54,7 +54,7 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 		d.finished = m.now
 	}
 	m.showTransition(event.Transition{Node: d.path, From: from, To: status, Attempt: d.attempts, Reason: reason, Result: m.resultOf(r),
-		Name: n.Name, Kind: string(n.Kind)})
+		Name: n.Name, Kind: string(n.Kind), Item: m.itemName(r), Members: m.membersOf(r)})
 	if !s.open && len(n.Below) > 0 && m.isInner(r) {
 		m.agenda.push(task{do: doEndUnreleased, ref: r, status: status, reason: fmt.Sprintf("%q %s", n.Name, statusPhrase(status))})
 	}

@@ -174,6 +174,47 @@ func listItems(v value.Value, set bool) (list []item, keyed bool, err error) {
 	return list, keyed, nil
 }
 
+// itemMembers are the members of an object that can name it, the first that it has.
+var itemMembers = []string{"name", "id", "title"}
+
+// itemName names the item of an instance for people: the value, or the member of an object that names it. An instance by key has its name
+// in its path.
+func (m *Machine) itemName(r ref) string {
+	if !m.isInstance(r) || m.liveState(m.parent(r)).keyed {
+		return ""
+	}
+	v := r.frame.each
+	if object, ok := v.(map[string]any); ok {
+		v = nil
+		for _, name := range itemMembers {
+			if member, ok := object[name]; ok {
+				v = member
+				break
+			}
+		}
+	}
+	switch v := v.(type) {
+	case string:
+		if text := []rune(v); len(text) > event.MaxItem-2 {
+			v = string(text[:event.MaxItem-3]) + "…"
+		}
+		return string(value.Append(nil, v))
+	case float64, bool:
+		if text := value.Text(v); text != r.frame.key {
+			return text
+		}
+	}
+	return ""
+}
+
+// membersOf returns the number of instances of a for_each; 0 for other nodes.
+func (m *Machine) membersOf(r ref) int {
+	if s := m.state(r); m.node(r).ForEach != nil && !m.isInstance(r) && s.liveState != nil && s.groupState != nil {
+		return len(s.items)
+	}
+	return 0
+}
+
 // makeInstance makes the next instance.
 func (m *Machine) makeInstance(t task) {
 	s := m.state(t.ref)

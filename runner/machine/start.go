@@ -136,7 +136,8 @@ func (m *Machine) moveNode(r ref, to event.Status, reason string) {
 	}
 	s.status = to
 	n := m.node(r)
-	m.showTransition(event.Transition{Node: d.path, From: from, To: to, Attempt: d.attempts, Reason: reason, Name: n.Name, Kind: string(n.Kind)})
+	m.showTransition(event.Transition{Node: d.path, From: from, To: to, Attempt: d.attempts, Reason: reason, Name: n.Name, Kind: string(n.Kind),
+		Item: m.itemName(r), Members: m.membersOf(r)})
 }
 
 // assert panics on a defect of the machine. The host stops the run, and its journal stays intact.

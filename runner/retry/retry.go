@@ -39,7 +39,8 @@ const MaxNamed = 5
 type Wish struct {
 	// From is the name or the path of a node that runs again besides, with all that depends on it.
 	From string
-	// Only is the name of the one node that runs again. All else is reused as it is, or left out.
+	// Only is the name of the one node that runs again, or the path of one instance of a for_each. All else is reused as it is, or left
+	// out. The other instances keep their ends, also those that failed.
 	Only string
 	// Set are steps that count as succeeded with outputs that By gives: what a person did by hand. All that depends on them runs again.
 	Set []Set
@@ -91,8 +92,11 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 	}
 	switch {
 	case w.Only != "":
-		p.Targets = []string{w.Only}
+		p.Targets = []string{view.Base(w.Only)}
 		s.name(w.Only)
+		if err := s.keepOthers(w.Only); err != nil {
+			return nil, err
+		}
 	case w.From != "":
 		if name := view.Base(w.From); len(first.Targets) > 0 && g.Number(name) != plan.None && !s.asked[g.Number(name)] {
 			return nil, &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", r.ID, strings.Join(first.Targets, ", "), name), OnlyNode, name}
@@ -120,10 +124,10 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 
 // missing refuses to make one node alone where something that it waits for has no end to be reused.
 func (s *survey) missing(only string) error {
-	wanted := s.graph.Closure([]string{only})
+	wanted := s.graph.Closure([]string{view.Base(only)})
 	var names []string
 	s.each(func(n *view.Node) {
-		if wanted[s.number(n)] && !s.whole(n) && (s.leaf(n) || len(n.Children) == 0) && !s.settled(n) && !s.covered(n) {
+		if wanted[s.number(n)] && !s.whole(n) && !s.kept(n) && (s.leaf(n) || len(n.Children) == 0) && !s.settled(n) && !s.covered(n) {
 			names = append(names, fmt.Sprintf("%q (%s)", n.Path, ended(n)))
 		}
 	})
@@ -206,9 +210,9 @@ func (s *survey) lasts(n *view.Node, pinned bool) bool {
 	case event.Succeeded:
 		return true
 	case event.FailedS:
-		return pinned || s.settled(n)
+		return pinned || s.settled(n) || s.kept(n)
 	}
-	return pinned && n.Status == event.Cancelled
+	return (pinned || s.kept(n)) && n.Status == event.Cancelled
 }
 
 // end is how a node ended.

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ type survey struct {
 	only  bool   // only the named node runs again
 
 	named  map[*view.Node]bool
+	keeps  *view.Node                   // the outermost for_each around the one instance that runs again; nil: none
 	set    map[*view.Node]*event.Reused // by a person
 	opened map[*view.Node]bool          // groups that are decided again, so that what lies in them counts
 	wholes map[*view.Node]bool
@@ -53,6 +55,38 @@ func (s *survey) name(word string) {
 			})
 		}
 	}
+}
+
+// keepOthers notes, if a word is the path of an instance, that the other instances keep their ends. It refuses an instance that is not
+// there, and one beside instances that have no end.
+func (s *survey) keepOthers(word string) error {
+	if view.Base(word) == word {
+		return nil
+	}
+	n := s.run.Node(word)
+	if n == nil || !instance(n) || !s.named[n] {
+		return &Refusal{fmt.Sprintf("run %s has no instance %q of a for_each that can run alone", s.run.ID, word), Without, ""}
+	}
+	for ; n != nil; n = n.Parent {
+		if !instance(n) {
+			continue
+		}
+		s.keeps = n.Parent
+		if missing := s.keeps.Members - len(s.keeps.Children); missing > 0 {
+			return &Refusal{fmt.Sprintf("%q cannot run alone: %d other instances of %q never started in run %s", word, missing, s.keeps.Path, s.run.ID), WholeRun, ""}
+		}
+	}
+	return nil
+}
+
+// kept reports whether a node belongs to an instance that keeps its end beside the one that runs again.
+func (s *survey) kept(n *view.Node) bool {
+	for up := n; s.keeps != nil && up != nil; up = up.Parent {
+		if up == s.keeps {
+			return n != up
+		}
+	}
+	return false
 }
 
 // each calls f for every node of the workflow but those in repeats, which are one piece, and in finally.

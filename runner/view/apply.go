@@ -89,7 +89,14 @@ func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.
 			n.Name = Base(t.Node)
 		}
 	}
+	if t.Item != "" {
+		n.Item = t.Item
+	}
+	l.Item = n.Item
 	l.Node, l.Name, l.Reason, l.Gate, l.Note, l.Result = t.Node, n.Name, t.Reason, t.Gate, t.Note, t.Result
+	if t.To == event.Blocked && t.Note == "" && t.Gate == nil {
+		l.Reason = r.explainBlocked(n, t.Reason)
+	}
 	l.Level = t.Level
 	switch {
 	case t.Gate != nil:
@@ -98,6 +105,7 @@ func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.
 		n.note(t)
 	case t.To != "":
 		r.move(n, t)
+		n.Reason = l.Reason
 		if n.WaitsFor == nil && t.To == event.Waiting {
 			n.WaitsFor = timers[t.Node]
 		}
@@ -148,6 +156,9 @@ func (r *Run) move(n *Node, t *event.Transition) {
 	if len(n.Children) == 0 {
 		r.Leaves[n.Status]--
 		r.Leaves[t.To]++
+	}
+	if t.Members > n.Members {
+		n.Members = t.Members
 	}
 	if t.Attempt > n.Attempt {
 		n.Attempt, n.Gates = t.Attempt, nil
@@ -203,6 +214,9 @@ func (r *Run) end(end *event.End, lines []Line) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i].Node == "" && lines[i].Status.Terminal() {
 			lines[i].End = end
+			if end.Status == event.FailedS {
+				lines[i].Failures, lines[i].Failed = r.Failures(MaxFailures)
+			}
 			return
 		}
 	}

@@ -57,7 +57,10 @@ type ChangeDoc struct {
 
 // NodeDoc is a node in a Document. ID is the instance's path; Reason says why it ran, was skipped or blocked.
 type NodeDoc struct {
-	ID         string       `json:"id"`
+	ID string `json:"id"`
+	// Item names the member of a list that an instance works on, as JSON; Members is the number of instances of a for_each.
+	Item       string       `json:"item,omitempty"`
+	Members    int          `json:"members,omitempty"`
 	Status     event.Status `json:"status"`
 	Attempts   int          `json:"attempts"`
 	ExitCode   int          `json:"exit_code"` // -1 where there is none
@@ -153,7 +156,7 @@ func (r *Run) Document() Document {
 }
 
 func (r *Run) document(n *Node) NodeDoc {
-	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child, Warnings: n.Warnings,
+	d := NodeDoc{ID: n.Path, Item: n.Item, Members: n.Members, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child, Warnings: n.Warnings,
 		ExitCode: -1, StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
 	if c := n.Compensation; c != nil {
 		d.Compensation = &CompensationDoc{Status: c.Status, ExitCode: -1}

@@ -26,6 +26,8 @@ type Line struct {
 	Workflow string
 	Node     string // the instance's path; "" for the run itself
 	Name     string
+	// Item names the item of an instance, as in [Node].
+	Item string
 	// Child is the run that the node called, the last where there were several; "" if it called none.
 	Child  string
 	Status event.Status // after the change
@@ -49,7 +51,14 @@ type Line struct {
 	Result *event.Result
 	// End stands on the run's last line.
 	End *event.End
+	// Failures are the first steps that failed, MaxFailures of them at most, and Failed is how many there are; of the last line of a run
+	// that failed.
+	Failures []Failure
+	Failed   int
 }
+
+// Title is the path of the node that a line is about, with the name of its item if it has one; "" for the run itself.
+func (l *Line) Title() string { return titled(l.Node, l.Item) }
 
 func (r *Run) line(kind string, at event.Time) *Line {
 	l := new(Line)

@@ -67,10 +67,14 @@ type Run struct {
 
 // Node is one node, or one instance of a node.
 type Node struct {
-	Path   string // the instance's path: build/api[3]
-	Name   string // the declared name
-	Kind   string // as ir spells it; "" where nobody said
-	Status event.Status
+	Path string // the instance's path: build/api[3]
+	Name string // the declared name
+	Kind string // as ir spells it; "" where nobody said
+	// Item names the member of a list that an instance works on, as JSON; "" if nothing names it. Members is the number of instances of a
+	// for_each, also of those that have not begun; 0 until it is known.
+	Item    string
+	Members int
+	Status  event.Status
 	// Attempt is the number of the attempt that is, or was last, under way; 0 before the first.
 	Attempt int
 	Reason  string
@@ -246,6 +250,26 @@ func (n *Node) tells() bool {
 		return true
 	}
 	return n.Kind == string(ir.Step) && n.Children[0].Iteration() > 0
+}
+
+// Title is the path of a node, with the name of its item if it has one: copy[1] "b".
+func (n *Node) Title() string { return titled(n.Path, n.Item) }
+
+func titled(path, item string) string {
+	if item == "" {
+		return path
+	}
+	return path + " " + item
+}
+
+// Ended returns the number of nodes directly below a node that have ended.
+func (n *Node) Ended() (ended int) {
+	for _, c := range n.Children {
+		if c.Status.Terminal() {
+			ended++
+		}
+	}
+	return ended
 }
 
 // Duration is how long the node has run at a time, or ran: from its first attempt to its end. It is 0 before.

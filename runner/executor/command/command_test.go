@@ -97,7 +97,7 @@ func TestEnds(t *testing.T) {
 		{"sh stops at an error", script("false; true"), "error exit=1 recoverable/exit: exit code 1"},
 		{"bash has pipefail", func() event.Attempt { a := script("false | true"); a.Shell = "bash"; return a }(), "error exit=1 recoverable/exit: exit code 1"},
 		{"not found", func() event.Attempt { a := run("no-such"); a.Env = map[string]string{"PATH": "/a:/b"}; return a }(),
-			"error blocking/not_found: command not found: no-such is not a program in any folder of PATH (/a:/b)"},
+			"error blocking/not_found: command not found: no-such is not on the PATH"},
 		{"sh needs no PATH", func() event.Attempt { a := script("exit 3"); a.Env = map[string]string{"PATH": "/a"}; return a }(), "error exit=3 recoverable/exit: exit code 3"},
 		{"$0", script(`test "$0" = flowrun`), "ok exit=0"},
 		{"no such file", run("/no/such"), "error blocking/not_found: command not found: there is no file /no/such"},

@@ -108,7 +108,7 @@ func TestFilesThatDoNotStart(t *testing.T) {
 		"./plain": "error blocking/not_found: ./plain is not executable by this user: chmod +x?",
 		"./lost":  "error blocking/not_found: ./lost cannot start: the interpreter that its first line names, or the loader that it was built for, is not there",
 		"./text":  "error blocking/not_found: ./text is not a program: it is built for another system, or is a script without a #! line",
-		"plain":   "error blocking/not_found: command not found: plain is not a program in any folder of PATH (" + dir + ")",
+		"plain":   "error blocking/not_found: command not found: plain is not on the PATH",
 	} {
 		a := run(name)
 		a.Dir, a.Env = dir, map[string]string{"PATH": dir}

@@ -64,7 +64,7 @@ func (x *Executor) program(ctx context.Context, a *event.Attempt) (*program, *ev
 	found, ok := find(p.argv[0], path)
 	if !ok {
 		return nil, &event.Error{Kind: event.Blocking, Reason: event.ReasonNotFound, ExitCode: -1, Message: fmt.Sprintf(
-			"command not found: %s is not a program in any folder of PATH (%s)", p.name(), executor.Clip(path, pathMax))}
+			"command not found: %s is not on the PATH", p.name())}
 	}
 	p.path = found
 	return p, nil

@@ -99,8 +99,8 @@ func (a *app) prepareAgain(ctx context.Context, s *store, run string, r *args.Re
 	if err := knownStep(known, r.Only); err != nil {
 		return nil, err
 	}
-	if view.Base(r.Only) != r.Only {
-		return nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
+	if view.Base(r.Only) != r.Only && !strings.HasSuffix(r.Only, "]") {
+		return nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step or of an instance", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
 	}
 	wish := retry.Wish{From: r.From, Only: r.Only, By: r.As}
 	if len(r.Set) > 0 && r.As == "" {

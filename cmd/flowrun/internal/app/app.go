@@ -58,6 +58,7 @@ func (a *app) openTerminals() {
 		color = "auto"
 	}
 	a.out, a.err = ui.NewTerm(a.Stdout, color, a.getenv), ui.NewTerm(a.Stderr, color, a.getenv)
+	a.out.UTC, a.err.UTC = a.global.UTC, a.global.UTC
 }
 
 // getenv reads the environment of the app: the last of several values, like os.Getenv.

@@ -13,6 +13,9 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
+// maxExplained is the number of failed runs in a list whose journals are read for the last line that the failed step wrote.
+const maxExplained = 10
+
 // listRuns prints the requested runs.
 func (a *app) listRuns(r *args.List) error {
 	dir, err := a.storeDir("")
@@ -32,20 +35,27 @@ func (a *app) listRuns(r *args.List) error {
 		return err
 	}
 	defer s.Close()
-	limit := r.Limit
+	ctx, limit := context.Background(), r.Limit
 	if r.Filters() {
 		limit = 0
 	}
-	infos, err := s.List(context.Background(), limit)
+	infos, err := s.List(ctx, limit)
 	if err != nil {
 		return err
 	}
 	var rows []ui.Listed
+	explained := 0
 	for i := range infos {
 		if (r.Takes(infos[i].Workflow, string(infos[i].Status)) || infos[i].Interrupted() && r.Takes(infos[i].Workflow, view.Interrupted)) &&
 			(r.Limit == 0 || len(rows) < r.Limit) {
 			row := ui.NewListed(&infos[i])
 			row.Begun, row.Stands = s.Glance(&infos[i])
+			if row.Failure != "" && explained < maxExplained && !r.JSON {
+				explained++
+				if said := s.LastWords(ctx, &infos[i]); said != "" {
+					row.Failure += ": " + said
+				}
+			}
 			rows = append(rows, row)
 		}
 	}

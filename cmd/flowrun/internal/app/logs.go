@@ -39,17 +39,18 @@ run has ended. Ctrl-C stops logs only; the run continues.`,
 				if r.Follow {
 					return a.followLogs(s, info, r.Step)
 				}
-				return a.runLogs(s, info, r.Step)
+				return a.runLogs(s, info, &r)
 			})
 		},
 	}
+	c.Flags().BoolVar(&r.Failed, "failed", false, "print only the output of attempts that failed, were cancelled or were interrupted")
 	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "print lines as they come, until the run has ended")
 	return c
 }
 
 // runLogs prints the attempts of a run, or of one step or group, in the order of their ends.
-func (a *app) runLogs(s *store, info engine.Info, step string) error {
-	ctx, run := context.Background(), info.Run
+func (a *app) runLogs(s *store, info engine.Info, r *args.Logs) error {
+	ctx, run, step := context.Background(), info.Run, r.Step
 	p, err := s.Pinned(ctx, run)
 	if err != nil {
 		return err
@@ -57,12 +58,13 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	if err := knownStep(p.Workflow, step); err != nil {
 		return err
 	}
-	reader, shown, begun := journal.NewReader(p.Header), 0, logsUnanswered(ctx, s, info)
+	past, begun := logsPast(ctx, s, info)
+	reader, shown := journal.NewReader(p.Header), 0
 	interrupted := func(nextDriver uint64) error {
 		for _, b := range begun {
 			if b.NextDriver == nextDriver && view.IsAbout(b.Node, step) {
 				shown++
-				if err := a.printLogsBegun(s, b); err != nil {
+				if err := a.printLogsBegun(s, b, past); err != nil {
 					return err
 				}
 			}
@@ -72,13 +74,13 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	_, err = s.Batches(ctx, run, func(b journal.Batch) error {
 		events, err := reader.Read(b)
 		for i := range events {
-			if f := events[i].AttemptFinished; f != nil && view.IsAbout(f.Node, step) {
+			if f := events[i].AttemptFinished; f != nil && view.IsAbout(f.Node, step) && !(r.Failed && f.Outcome == event.OK) {
 				shown++
-				if err := a.printLogsFinished(s, f); err != nil {
+				if err := a.printLogsFinished(s, f, past); err != nil {
 					return err
 				}
 			}
-			if c := events[i].ChildFinished; c != nil && view.IsAbout(c.Node, step) {
+			if c := events[i].ChildFinished; c != nil && view.IsAbout(c.Node, step) && !(r.Failed && c.Status == event.Succeeded) {
 				shown++
 				a.printLogsCalled(s, c)
 			}
@@ -93,7 +95,9 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	if err == nil {
 		err = interrupted(0)
 	}
-	if err == nil && shown == 0 {
+	if err == nil && shown == 0 && r.Failed {
+		a.err.Printf("No attempt failed. All output: flowrun logs %s%s\n", run, a.sceneOf(s, nil).Flags)
+	} else if err == nil && shown == 0 {
 		a.explainNoLogs(ctx, s, info, step)
 	}
 	return err
@@ -147,11 +151,11 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 			if f.Error != nil {
 				how = f.Error.Message
 			}
-			a.out.Printf("== %s: %s\n", ui.Attempted(f), ui.Clean(how))
+			a.out.Printf("== %s: %s\n", ui.Attempted(f, p.View), ui.Clean(how))
 		},
 		Interrupted: func(x *event.Attempt, why string) {
 			f := &event.AttemptFinished{Node: x.Node, Attempt: x.Attempt, Gate: x.Gate, Compensate: x.Compensate}
-			a.out.Printf("== %s: %s: %s\n", ui.Attempted(f), view.Interrupted, why)
+			a.out.Printf("== %s: %s: %s\n", ui.Attempted(f, p.View), view.Interrupted, why)
 		},
 		Called: func(c *event.ChildFinished) { a.printLogsCalled(s, c) },
 		Warn:   func(err error) { a.err.Printf("%s\n", ui.Clean(err.Error())) },
@@ -184,22 +188,22 @@ func (a *app) printLogsLines(node, gate string, lines []string) {
 	a.out.Raw([]byte(b.String()))
 }
 
-// logsUnanswered returns the attempts of a run that have not answered. It returns none if this release cannot replay the run.
-func logsUnanswered(ctx context.Context, s *store, info engine.Info) []*view.Begun {
+// logsPast returns the view of a run and its attempts that have not answered; nil if this release cannot replay the run.
+func logsPast(ctx context.Context, s *store, info engine.Info) (*view.Run, []*view.Begun) {
 	p, err := s.Past(ctx, info.Run)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	p.View.Forget()
 	if p.Replay(ctx, nil) != nil {
-		return nil
+		return nil, nil
 	}
-	return s.Unanswered(p, info)
+	return p.View, s.Unanswered(p, info)
 }
 
 // printLogsBegun prints the output of an attempt that has not answered.
-func (a *app) printLogsBegun(s *store, b *view.Begun) error {
-	a.out.Printf("== %s, %s\n", ui.Clean(b.Node), ui.Begun(a.out, b, event.At(time.Now())))
+func (a *app) printLogsBegun(s *store, b *view.Begun, r *view.Run) error {
+	a.out.Printf("== %s, %s\n", ui.Clean(ui.Title(r, b.Node)), ui.Begun(a.out, b, event.At(time.Now())))
 	if !b.Wrote() {
 		a.out.Printf("-- its output is not kept\n")
 		return nil
@@ -216,12 +220,12 @@ func (a *app) printLogsCalled(s *store, c *event.ChildFinished) {
 }
 
 // printLogsFinished prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
-func (a *app) printLogsFinished(s *store, f *event.AttemptFinished) error {
+func (a *app) printLogsFinished(s *store, f *event.AttemptFinished, r *view.Run) error {
 	how := "ok"
 	if f.Error != nil {
 		how = f.Error.Message
 	}
-	a.out.Printf("== %s: %s\n", ui.Attempted(f), ui.Clean(how))
+	a.out.Printf("== %s: %s\n", ui.Attempted(f, r), ui.Clean(how))
 	if err := a.printLogsStream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
 		return err
 	}

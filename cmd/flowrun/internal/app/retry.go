@@ -51,7 +51,7 @@ changed; the journal records that they differ. Give values of the command line a
 	}
 	f := c.Flags()
 	f.StringVar(&r.From, "from", "", "also run this `step` again, and all nodes that depend on it; an instance is named as build[3]")
-	f.StringVar(&r.Only, "only", "", "run only this `step` again, and reuse or leave out all other nodes")
+	f.StringVar(&r.Only, "only", "", "run only this `step` again, or only this instance, as build[3], and reuse or leave out all other nodes")
 	f.StringArrayVar(&r.Set, "set", nil, "the output of a step that was done by hand, `STEP=JSON`; can be repeated")
 	f.StringVar(&r.As, "as", "", "the `name` of the person who sets steps (default: the user of the operating system)")
 	f.StringVar(&r.File, "file", "", "run a changed `file`, and reuse what it asks for in the same words (default: the file of RUN)")

@@ -120,6 +120,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 		"the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
 	f.StringVar(&a.global.Env, "env", "",
 		"the `environment`: runs are kept in env/NAME of the store, and NAME.flowvars beside the program gives variables (also FLOWRUN_ENV)")
+	f.BoolVar(&a.global.UTC, "utc", false, "print times in UTC, not in the local time zone")
 	f.StringArrayVar(&a.global.Limits, "limit", nil,
 		"raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
 }

@@ -22,7 +22,8 @@ func (a *app) newShowCommand() *cobra.Command {
 		Use: "show RUN [STEP]", Short: "Show the status of a run's nodes, or of one node, and why", Args: between(1, 2, "RUN [STEP]"),
 		Long: `show prints for each node of a run its status and the reason: which nodes it waited for, which condition was false and the values that it
 read, which dependency failed. With a step, or the path of an instance (build/api[3]), it prints the details of this node: each
-attempt, the verdicts of its gates, the nodes that depend on it. --at N shows the run after event N (see flowrun events).`,
+attempt, the verdicts of its gates, the nodes that depend on it. --failed prints only the steps that failed, below STEP if there is one.
+--at N shows the run after event N (see flowrun events).`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if len(words) > 1 {
@@ -36,6 +37,8 @@ attempt, the verdicts of its gates, the nodes that depend on it. --at N shows th
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
 	c.Flags().IntVar(&r.At, "at", 0, "show the run after event `N`")
+	c.Flags().BoolVar(&r.All, "all", false, "show all nodes; otherwise a long list shows its failures, its running nodes and the last ones")
+	c.Flags().BoolVar(&r.Failed, "failed", false, "show only the steps that failed, with the end of their output")
 	return c
 }
 
@@ -55,7 +58,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	}
 	stories := map[string]*view.Story{}
 	switch {
-	case r.Step != "":
+	case r.Step != "" && !r.Failed:
 		err = p.Replay(ctx, func(e runner.Seen) bool {
 			showStories(p, stories, r.Step, &e)
 			return e.Event.Seq != uint64(r.At)
@@ -78,7 +81,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		now = p.View.Last
 		a.err.Printf("After event %d of %d, at %s:\n", r.At, info.Events, now)
 	}
-	if r.Step != "" {
+	if r.Step != "" && !r.Failed {
 		return a.showStep(s, p, stories, r, begun, now)
 	}
 	if r.JSON {
@@ -88,7 +91,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		}
 		return ui.WriteJSON(a.out, d)
 	}
-	ui.Show(a.out, p.View, begun, now)
+	ui.Show(a.out, p.View, begun, a.sceneOf(s, s.Where(ctx, info.Run)), now, ui.Shown{All: r.All, Failed: r.Failed, Step: r.Step})
 	if r.At == 0 && info.Status.Terminal() && info.Status != event.Succeeded && info.RetriedBy == "" {
 		if c := a.changed(s, s.Origin(ctx, info.Run)); c.differs() {
 			a.err.Printf("%s: flowrun retry uses the old definition.%s\n", c.what, c.advice())
@@ -132,7 +135,7 @@ func (a *app) showStep(s *store, p *runner.Past, stories map[string]*view.Story,
 	if r.JSON {
 		return ui.WriteJSON(a.out, story.Document())
 	}
-	ui.Story(a.out, p.View, story, a.sceneOf(s, s.Where(context.Background(), p.Run)), now)
+	ui.Story(a.out, p.View, story, a.sceneOf(s, s.Where(context.Background(), p.Run)), now, r.All)
 	return nil
 }
 

@@ -16,6 +16,7 @@ type Global struct {
 	Color string // auto | always | never
 	Store string // "" means the usual place
 	Env   string // the environment; "" means FLOWRUN_ENV, or none
+	UTC   bool   // times for people are in UTC
 	// Limits are those of files, each NAME=SIZE.
 	Limits []string
 }

@@ -54,6 +54,7 @@ type Logs struct {
 	Runs
 	Step   string // "": all of them
 	Follow bool
+	Failed bool // only attempts that failed
 }
 
 // Show is what runs show takes.
@@ -61,12 +62,17 @@ type Show struct {
 	Runs
 	Step string // "": all of them
 	At   int    // as it was after this event; 0: as it is
+	// All shows long lists of nodes in full; Failed shows only the steps that failed.
+	All, Failed bool
 }
 
 // Check refuses numbers.
 func (s *Show) Check() error {
 	if s.At < 0 {
 		return Errorf("--at %d is below 0", s.At)
+	}
+	if s.Failed && s.JSON {
+		return Errorf("--failed and --json cannot stand together; the JSON has the status of each node")
 	}
 	return nil
 }

@@ -24,13 +24,13 @@ func Begun(t *Term, b *view.Begun, now event.Time) string {
 		if b.Heard > b.StartedAt {
 			text += ", last heard after " + Duration(b.Heard.Sub(b.StartedAt))
 		}
-		return text + ", started " + b.StartedAt.String() + because(b.Interrupted)
+		return text + ", started " + t.When(b.StartedAt, now) + because(b.Interrupted)
 	}
 	text += fmt.Sprintf("running for %s", Duration(max(0, now.Sub(b.StartedAt))))
 	if b.Process != 0 {
 		text += fmt.Sprintf(" as process %d", b.Process)
 	}
-	text += ", started " + b.StartedAt.String()
+	text += ", started " + t.When(b.StartedAt, now)
 	if b.Heard > b.StartedAt {
 		text += ", last heard " + Duration(max(0, now.Sub(b.Heard))) + " ago"
 	}

@@ -26,6 +26,7 @@ type eventJSON struct {
 	Run      string       `json:"run"`
 	Workflow string       `json:"workflow,omitempty"` // on the first line
 	Node     string       `json:"node,omitempty"`
+	Item     string       `json:"item,omitempty"` // as in the document of a run
 	Status   event.Status `json:"status,omitempty"`
 	Attempt  int          `json:"attempt,omitempty"`
 	Seconds  float64      `json:"duration,omitempty"` // in seconds, at the end of a node or run
@@ -61,7 +62,7 @@ func (p *Events) Update(_ *view.Run, lines []view.Line, past bool) {
 }
 
 func eventOf(l *view.Line) eventJSON {
-	e := eventJSON{V: EventVersion, Seq: l.Seq, Time: view.Moment(l.Time), Type: l.Type, Run: l.Run, Node: l.Node,
+	e := eventJSON{V: EventVersion, Seq: l.Seq, Time: view.Moment(l.Time), Type: l.Type, Run: l.Run, Node: l.Node, Item: l.Item,
 		Status: l.Status, Attempt: l.Attempt, Reason: l.Reason, Gate: l.Gate, Level: l.Level,
 		WaitsFor: view.WaitsForDocument(l.WaitsFor)}
 	if l.RunWaits {

@@ -151,7 +151,7 @@ func begun(s *event.RunStarted) string {
 }
 
 func finished(f *event.AttemptFinished, at event.Time) string {
-	text := Attempted(f) + ": " + string(f.Outcome)
+	text := Attempted(f, nil) + ": " + string(f.Outcome)
 	if f.StartedAt != 0 && at >= f.StartedAt {
 		text += " after " + Duration(at.Sub(f.StartedAt))
 	}
@@ -174,8 +174,16 @@ func finished(f *event.AttemptFinished, at event.Time) string {
 }
 
 // Attempted names an attempt: "build, attempt 2, gate lint".
-func Attempted(f *event.AttemptFinished) string {
-	return Clean(f.Node) + ", " + attempt(f.Attempt, f.Gate, f.Compensate)
+func Attempted(f *event.AttemptFinished, r *view.Run) string {
+	return Clean(Title(r, f.Node)) + ", " + attempt(f.Attempt, f.Gate, f.Compensate)
+}
+
+// Title is the title of the node of a path. r may be nil: then it is the path.
+func Title(r *view.Run, path string) string {
+	if r != nil && r.Node(path) != nil {
+		return r.Node(path).Title()
+	}
+	return path
 }
 
 // attempt names one of a node: "attempt 2, gate lint", or "compensation".

@@ -83,7 +83,7 @@ func (p *Lines) Tick(now time.Time) {
 			continue
 		}
 		if !now.Before(b.next) {
-			p.t.Printf("%s: still running after %s%s\n", Clean(b.node.Path), Duration(b.node.Duration(event.At(now))), lastWord(b.work))
+			p.t.Printf("%s: still running after %s%s\n", Clean(b.node.Title()), Duration(b.node.Duration(event.At(now))), lastWord(b.work))
 			b.next = now.Add(Heartbeat)
 		}
 		kept = append(kept, b)
@@ -98,7 +98,7 @@ func (p *Lines) Close(time.Time) { p.write() }
 func (p *Lines) Hear(s Saying) {
 	p.write()
 	if n := s.of(p.run); n != nil {
-		p.t.Printf("%s: says: %s\n", Clean(n.Path), s.words())
+		p.t.Printf("%s: says: %s\n", Clean(n.Title()), s.words())
 	}
 }
 

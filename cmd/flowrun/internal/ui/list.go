@@ -22,6 +22,8 @@ type Listed struct {
 	// Stands is when the clock of an interrupted run stood still, and Begun are the attempts under way of one that is driven.
 	Stands event.Time    `json:"-"`
 	Begun  []*view.Begun `json:"-"`
+	// Failure is the first error of a run that failed, with the last line that its attempt wrote, as far as it is known.
+	Failure string `json:"-"`
 	// Reason says what a run waits for that is pending.
 	Reason string `json:"reason,omitempty"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
@@ -32,12 +34,18 @@ type Listed struct {
 	RetriedBy string `json:"retried_by,omitempty"`
 }
 
-// NewListed returns the row of a run. Stands and Begun are left to the caller.
+// NewListed returns the row of a run. Stands and Begun, and the last line of an attempt in Failure, are left to the caller.
 func NewListed(i *engine.Info) Listed {
 	l := Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created), FinishedAt: view.Moment(i.Ended),
 		Driven: i.Driver != 0, Driver: i.Driver, Parent: i.Parent, ParentNode: i.ParentNode, RetryOf: i.RetryOf, RetriedBy: i.RetriedBy}
 	if i.Turn != nil && i.Driver != 0 {
 		l.Reason = i.Turn.String()
+	}
+	if e := i.Summary.Error; e != nil && i.Status == event.FailedS {
+		l.Failure = e.Message
+		if e.Node != "" {
+			l.Failure = e.Node + ": " + e.Message
+		}
 	}
 	return l
 }
@@ -129,6 +137,9 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 		if r.Reason != "" {
 			note += "  " + Clean(r.Reason)
 		}
+		if r.Failure != "" {
+			note += "  " + Truncate(gist(r.Failure), MaxReason)
+		}
 		note += underWay(r.Begun, now)
 		if r.RetryOf != "" {
 			note += "  repeats " + Clean(r.RetryOf)
@@ -138,6 +149,6 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 		}
 		t.Printf("%-12s  %s%s  %s%s  %8s  %s%s\n", Clean(r.Run), w, strings.Repeat(" ", name-Cells(w)),
 			t.Style(style, word), strings.Repeat(" ", max(0, statusCells-len(word))),
-			Duration(end.Sub(event.Time(r.StartedAt))), event.Time(r.StartedAt), note)
+			Duration(end.Sub(event.Time(r.StartedAt))), t.When(event.Time(r.StartedAt), now), note)
 	}
 }

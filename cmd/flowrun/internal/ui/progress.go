@@ -70,7 +70,7 @@ const (
 
 // sentence says in a line what changed.
 func sentence(t *Term, l *view.Line) string {
-	who := Clean(l.Node)
+	who := Clean(l.Title())
 	if who == "" {
 		who = "run " + l.Run
 	}
@@ -104,7 +104,37 @@ func sentence(t *Term, l *view.Line) string {
 	if l.Status == event.Waiting && l.WaitsFor != nil && l.Reason == string(l.WaitsFor.Kind) {
 		return text + " for " + waited(l.WaitsFor, l.Time)
 	}
+	if l.Failed > 0 && (l.Result == nil || fromNode(l.Result.Error)) {
+		return text + failures(l.Failures, l.Failed)
+	}
 	return text + because(culprit(l)+why(l.Status, l.Reason, l.Result))
+}
+
+// fromNode reports whether the error of a run is the error of a node, and not the run's own, such as its timeout.
+func fromNode(e *event.Error) bool { return e == nil || e.Node != "" }
+
+// failures names steps that failed, the first of them with its error. all is how many there are.
+func failures(list []view.Failure, all int) string {
+	text := because(Clean(list[0].Title()) + ": " + withSaid(list[0].Error, list[0].Said))
+	if all == 1 {
+		return text
+	}
+	names := make([]string, 0, len(list))
+	for _, f := range list[1:] {
+		names = append(names, Clean(f.Title()))
+	}
+	if more := all - len(list); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return text + fmt.Sprintf(" (%s failed; also %s)", Count(all, "step"), strings.Join(names, ", "))
+}
+
+// withSaid adds the last line that a failed attempt wrote to the message of its error.
+func withSaid(message, line string) string {
+	if line == "" {
+		return message
+	}
+	return message + ": " + Truncate(Clean(line), SaidCells)
 }
 
 // waited says what a node waits for, and how long at the most.

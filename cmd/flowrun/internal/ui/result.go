@@ -33,11 +33,20 @@ func Degraded(t *Term, r *view.Run) {
 // MaxChangesShown is how many of the changes by rules of adapt runs show prints, the last ones.
 const MaxChangesShown = 20
 
-// Show writes a run as a tree, with the reasons, and with the attempts that have not answered.
-func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
+// Shown says which parts of a run are shown.
+type Shown struct {
+	All bool // long lists of nodes in full
+	// Failed restricts it to the steps that failed, and Step to one step and the nodes below it; "" is no restriction.
+	Failed bool
+	Step   string
+}
+
+// Show writes a run as a tree, with the reasons, and with the attempts that have not answered. Long
+// lists of nodes are folded, unless all are wanted; failures are always shown.
+func Show(t *Term, r *view.Run, begun []*view.Begun, scene Scene, now event.Time, which Shown) {
 	t.Printf("run %s of %s: %s", Clean(r.ID), Clean(r.Workflow), t.Style(wordStyle(r), r.Word()))
 	if r.StartedAt != 0 {
-		t.Printf(" after %s, started %s", Duration(r.Duration(now)), r.StartedAt)
+		t.Printf(" after %s, started %s", Duration(r.Duration(now)), t.When(r.StartedAt, now))
 	}
 	if r.Parent != "" {
 		t.Printf(", called by %s of run %s", Clean(r.ParentNode), Clean(r.Parent))
@@ -52,7 +61,11 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
 		t.Printf(", repeated by run %s", Clean(r.RetriedBy))
 	}
 	l := view.Line{Result: &event.Result{Error: r.Error}}
-	t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
+	if list, all := r.Failures(view.MaxFailures); r.Status == event.FailedS && all > 0 && fromNode(r.Error) {
+		t.Printf("%s\n", failures(list, all))
+	} else {
+		t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
+	}
 	for _, w := range r.Warnings {
 		t.Printf("%s%s\n", t.Style(yellow, "warning"), because(w))
 	}
@@ -62,12 +75,19 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
 		if c.Node != "" {
 			of = " " + Clean(c.Node)
 		}
-		t.Printf("adapted%s at %s%s\n", of, c.At, because(c.Reason))
+		t.Printf("adapted%s at %s%s\n", of, t.Clock(c.At), because(c.Reason))
 	}
-	var nodes []rowNode
-	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n: n, depth: depth, stands: r.Stands}) })
+	if which.Failed {
+		showFailures(t, r, scene, now, which)
+		return
+	}
+	nodes := rowsOf(r.Roots, 0, r.Stands, which.All)
 	begun = begun[max(0, len(begun)-MaxBegunShown):]
 	for i, line := range rows(t, nodes, now, 0, 0) {
+		if nodes[i].n == nil {
+			t.Printf("%s\n", line)
+			continue
+		}
 		t.Printf("%s\n", line+ran(r, nodes[i].n))
 		begunBelow(t, begun, nodes[i].n.Path, now)
 	}
@@ -88,4 +108,46 @@ func ran(r *view.Run, n *view.Node) string {
 		return "  (" + Clean(why) + ")"
 	}
 	return ""
+}
+
+// failureLines bounds what is shown of the output of each failure in a list of them.
+const failureLines = 5
+
+// showFailures lists the steps of a run that failed, each with its place and the end of its output.
+func showFailures(t *Term, r *view.Run, scene Scene, now event.Time, which Shown) {
+	var list []*view.Node
+	r.Each(func(n *view.Node, _ int) {
+		if n.Failed() && view.IsAbout(n.Path, which.Step) {
+			list = append(list, n)
+		}
+	})
+	left := 0
+	if !which.All {
+		left = max(0, len(list)-MaxFailuresShown)
+		list = list[:len(list)-left]
+	}
+	if len(list) == 0 {
+		t.Printf("No step failed.\n")
+	}
+	for _, n := range list {
+		t.Printf("%s\n", rows(t, []rowNode{{n: n, depth: -1, stands: r.Stands}}, now, 0, 0)[0])
+		if scene.Where != nil {
+			if at := scene.Where(n.Name); at != "" {
+				t.Printf("      at %s\n", Clean(at))
+			}
+		}
+		if n.Result == nil {
+			continue
+		}
+		tail := lastLines(n.Result.Stderr, failureLines)
+		if tail == "" {
+			tail = lastLines(n.Result.Stdout, failureLines)
+		}
+		if tail != "" {
+			t.Printf("%s\n", indent(excerpt(tail), "      | "))
+		}
+	}
+	if left > 0 {
+		t.Printf("  … not shown: %s (--all)\n", Count(left, "failure"))
+	}
 }

@@ -24,6 +24,8 @@ type rowNode struct {
 	said  string // the last word of its agent
 	// stands is where the clock of an interrupted run stands; 0 for others.
 	stands event.Time
+	// folded replaces the node: it counts nodes that are not shown. n is nil.
+	folded string
 }
 
 // stood marks what was running when the run lost its driver.
@@ -59,6 +61,9 @@ func rows(t *Term, nodes []rowNode, now event.Time, frame, columns int) []string
 		most = min(most, max(minLabel, columns-besideLabel))
 	}
 	for _, e := range nodes {
+		if e.n == nil {
+			continue
+		}
 		width = max(width, min(Cells(label(e)), most))
 	}
 	out := make([]string, len(nodes))
@@ -69,6 +74,9 @@ func rows(t *Term, nodes []rowNode, now event.Time, frame, columns int) []string
 }
 
 func row(t *Term, e rowNode, width int, now event.Time, frame, columns int) string {
+	if e.n == nil {
+		return strings.Repeat("  ", max(0, e.depth)+1) + t.Style(dim, e.folded)
+	}
 	name := Truncate(label(e), width)
 	took, at, mark, word := "", now, icon(e.n.Status, frame), remark(e.n)
 	if e.stands != 0 {
@@ -111,9 +119,9 @@ func join(a, b string) string {
 // label is the node's name with the indent that its mark gets, so that columns behind it line up.
 func label(e rowNode) string {
 	if e.depth < 0 {
-		return Clean(e.n.Path)
+		return Clean(e.n.Title())
 	}
-	return strings.Repeat("  ", e.depth) + Clean(segment(e.n.Path))
+	return strings.Repeat("  ", e.depth) + Clean(strings.TrimPrefix(e.n.Title(), strings.TrimSuffix(e.n.Path, segment(e.n.Path))))
 }
 
 // segment is the last part of a path: of build/api[3] it is api[3].
@@ -135,6 +143,9 @@ func remark(n *view.Node) string {
 		if n.Attempt > 1 {
 			reason = fmt.Sprintf("attempt %d", n.Attempt)
 		}
+		if n.Members > 0 {
+			reason = fmt.Sprintf("%d of %d", n.Ended(), n.Members)
+		}
 	case event.Pending:
 		reason = ""
 	case event.Succeeded:
@@ -143,7 +154,7 @@ func remark(n *view.Node) string {
 			reason = Count(n.Attempt, "attempt")
 		}
 	default:
-		reason = Clean(string(n.Status)) + because(reason)
+		reason = Clean(string(n.Status)) + because(withSaid(reason, n.Said()))
 		if n.Attempt > 1 {
 			parts = append(parts, Count(n.Attempt, "attempt"))
 		}

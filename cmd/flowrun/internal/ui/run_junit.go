@@ -35,7 +35,7 @@ func acted(n *view.Node) bool {
 }
 
 func caseOf(r *view.Run, n *view.Node, scene Scene, now event.Time, left *int) junitCase {
-	c := junitCase{Name: Clean(n.Path), Class: Clean(r.Workflow), Time: inSeconds(n.Duration(now))}
+	c := junitCase{Name: Clean(n.Title()), Class: Clean(r.Workflow), Time: inSeconds(n.Duration(now))}
 	if scene.Where != nil {
 		c.File, _, _ = strings.Cut(Clean(scene.Where(n.Name)), ":")
 	}

@@ -37,5 +37,5 @@ func (s *Screen) Paint(text string) {
 
 // Into is a Term that writes elsewhere and looks the same.
 func (t *Term) Into(w io.Writer) *Term {
-	return &Term{w: w, fd: -1, Color: t.Color, size: t.size}
+	return &Term{w: w, fd: -1, Color: t.Color, UTC: t.UTC, size: t.size}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// Story writes one node whole: what became of it and why, what it waited for and what waits for it, each attempt with its end.
-func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
+// Story writes one node in full: its status and why, what it waited for and what waits for it, each attempt with its end. Without all,
+// a long list of the nodes below it is folded.
+func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time, all bool) {
 	n := s.Node()
 	took, at, word := "", now, Clean(string(n.Status))
 	if r.Stands != 0 {
@@ -22,13 +23,16 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 		}
 	}
 	if n.StartedAt != 0 {
-		took = " after " + Duration(n.Duration(at)) + ", started " + n.StartedAt.String()
+		took = " after " + Duration(n.Duration(at)) + ", started " + t.When(n.StartedAt, now)
 	}
 	t.Printf("%s of run %s: %s%s\n", Clean(n.Path), Clean(r.ID), t.Style(style(n.Status, n.Result), word), took)
 	if scene.Where != nil {
 		if at := scene.Where(n.Name); at != "" {
 			t.Printf("  at %s\n", Clean(at))
 		}
+	}
+	if n.Item != "" {
+		fact(t, "item", ": "+Clean(n.Item))
 	}
 	fact(t, "why", because(r.Why(n))+toGo(n, now))
 	if when := s.Condition(); !strings.Contains(r.Why(n), when) {
@@ -67,7 +71,7 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 	if c := n.Compensation; c != nil {
 		fact(t, "compensation", ": "+strings.ReplaceAll(string(c.Status), "_", " "))
 	}
-	parts(t, r, n, now)
+	parts(t, r, n, now, all)
 	if n.Result != nil && n.Result.Error != nil {
 		fact(t, "error", fmt.Sprintf(": %s/%s", n.Result.Error.Kind, n.Result.Error.Reason)+because(n.Result.Error.Message))
 	}
@@ -115,21 +119,20 @@ func evidence(e *event.Evidence) string {
 	return b.String()
 }
 
-// MaxParts bounds how many of a node's children, instances or iterations are told of with it: the last ones.
-const MaxParts = 20
-
-// parts writes what lies directly below a node.
-func parts(t *Term, r *view.Run, n *view.Node, now event.Time) {
-	below := n.Children
-	if left := len(below) - MaxParts; left > 0 {
-		t.Printf("  %s more before\n", Count(left, "node"))
-		below = below[left:]
+// parts writes the nodes that are directly below a node.
+func parts(t *Term, r *view.Run, n *view.Node, now event.Time, all bool) {
+	list, left := n.Children, ""
+	if !all {
+		list, left = fold(list)
 	}
-	list := make([]rowNode, len(below))
-	for i, c := range below {
-		list[i] = rowNode{n: c, stands: r.Stands}
+	if left != "" {
+		t.Printf("  %s\n", left)
 	}
-	for _, line := range rows(t, list, now, 0, 0) {
+	nodes := make([]rowNode, len(list))
+	for i, c := range list {
+		nodes[i] = rowNode{n: c, stands: r.Stands}
+	}
+	for _, line := range rows(t, nodes, now, 0, 0) {
 		t.Printf("%s\n", line)
 	}
 }
@@ -179,7 +182,7 @@ func try(t *Term, y *view.Try, scene *Scene) string {
 	}
 	fmt.Fprintf(&b, "  %s: %s", attempt(f.Attempt, f.Gate, f.Compensate), t.Style(style, outcome))
 	if f.StartedAt != 0 {
-		fmt.Fprintf(&b, " after %s, started %s", Duration(y.Ended.Sub(f.StartedAt)), f.StartedAt)
+		fmt.Fprintf(&b, " after %s, started %s", Duration(y.Ended.Sub(f.StartedAt)), t.Clock(f.StartedAt))
 	}
 	if f.ExitCode != nil {
 		fmt.Fprintf(&b, ", exit code %d", *f.ExitCode)

@@ -26,6 +26,7 @@ type Term struct {
 	fd    int // -1 where there is no file
 	Live  bool
 	Color bool
+	UTC   bool // times are in UTC, not in the local time zone
 	gone  bool
 	err   error
 	// size is replaced by tests.

@@ -143,7 +143,9 @@ func (p *Tree) lines(columns, rows int) []string {
 	bound := max(1, rows-2)
 	if p.small = p.small || p.run.Size()+1 > bound; !p.small {
 		var nodes []rowNode
-		p.run.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n, depth, p.word(n), p.run.Stands}) })
+		p.run.Each(func(n *view.Node, depth int) {
+			nodes = append(nodes, rowNode{n: n, depth: depth, said: p.word(n), stands: p.run.Stands})
+		})
 		return append(p.rows(nodes, columns), p.footer(columns))
 	}
 	var finished, under []rowNode
@@ -156,7 +158,7 @@ func (p *Tree) lines(columns, rows int) []string {
 	}
 	p.active = stillActive(p.active)
 	for _, n := range p.active[:min(len(p.active), bound-1)] {
-		under = append(under, rowNode{n, -1, p.word(n), p.run.Stands})
+		under = append(under, rowNode{n: n, depth: -1, said: p.word(n), stands: p.run.Stands})
 	}
 	return append(p.rows(under, columns), p.footer(columns))
 }
@@ -180,9 +182,18 @@ func (p *Tree) footer(columns int) string {
 	if p.run.Stands != 0 || p.run.Status == event.Waiting {
 		parts = append(parts, p.run.Word())
 	}
-	for _, s := range []event.Status{event.Succeeded, event.FailedS, event.Blocked, event.Cancelled, event.Skipped, event.Running,
-		event.Waiting, event.Pending} {
-		if n := p.run.Leaves[s]; n > 0 {
+	unmade := 0 // instances that have not begun
+	p.run.Each(func(n *view.Node, _ int) {
+		if !n.Status.Terminal() && n.Members > 0 {
+			unmade += n.Members - len(n.Children)
+		}
+	})
+	for _, s := range statusOrder {
+		n := p.run.Leaves[s]
+		if s == event.Pending {
+			n += unmade
+		}
+		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
