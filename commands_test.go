@@ -33,6 +33,7 @@ var sharedFiles = map[string]string{
 	"follow":        "runs that events start while a command lives",
 	"drive":         "the screen and the end of a driven run",
 	"report":        "reports in files",
+	"output":        "the output of attempts",
 	"again":         "a run that repeats another one",
 	"dlq_ask":       "dead letters as the store gives them",
 	"people":        "decisions, and what waits for people",

@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -26,6 +27,8 @@ type Begun struct {
 	Gate       string
 	Compensate bool
 	StartedAt  event.Time
+	// Command is what the attempt carries out, in a line: the program with its arguments, the script, or the request. A secret is not in it.
+	Command string
 	// Interrupted is why it never answers, "" while it is under way. Heard is then the last that the journal knows of its driver,
 	// and NextDriver the number of the event that took the run over, 0 while nobody has.
 	Interrupted string
@@ -75,9 +78,24 @@ func (a *Attempts) Apply(events []event.Event, reaction *event.Reaction) {
 	for i := range reaction.Commands {
 		if c := reaction.Commands[i].Start; c != nil {
 			a.live[c.Ticket] = &Begun{Ticket: c.Ticket, Run: c.Run, Node: c.Node, Name: c.Name, Attempt: c.Attempt, Gate: c.Gate,
-				Compensate: c.Compensate, StartedAt: a.last}
+				Compensate: c.Compensate, StartedAt: a.last, Command: commandOf(c)}
 		}
 	}
+}
+
+// maxCommand bounds the text of a command, in bytes.
+const maxCommand = 500
+
+// commandOf puts what an attempt carries out into a line.
+func commandOf(a *event.Attempt) string {
+	text := a.Script
+	switch {
+	case a.HTTP != nil:
+		text = a.HTTP.Method + " " + a.HTTP.URL
+	case len(a.Argv) > 0:
+		text = strings.Join(a.Argv, " ")
+	}
+	return strings.ToValidUTF8(text[:min(len(text), maxCommand)], "")
 }
 
 // interrupted gives the attempts that are under way as the loss of their driver leaves them.

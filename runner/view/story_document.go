@@ -44,6 +44,7 @@ type TryDoc struct {
 	// of the end null, and Stdout and Stderr are the ends of what was written; HeardAt is the last sign of life.
 	Node    string  `json:"node,omitempty"`
 	Process int     `json:"process,omitempty"`
+	Command string  `json:"command,omitempty"` // of one that has not answered
 	Says    string  `json:"says,omitempty"`
 	HeardAt *Moment `json:"heard_at,omitempty"`
 	Reason  string  `json:"reason,omitempty"`
@@ -86,7 +87,7 @@ func (s *Story) Document() StoryDoc {
 func (b *Begun) Document() TryDoc {
 	doc := TryDoc{Node: b.Node, Attempt: b.Attempt, Gate: b.Gate, Compensate: b.Compensate, Outcome: event.Outcome(event.Running),
 		StartedAt: Moment(b.StartedAt), ExitCode: -1, Stdout: b.Stdout, Stderr: b.Stderr, StdoutLog: b.StdoutLog, StderrLog: b.StderrLog,
-		Process: b.Process, Says: b.Says, Reason: b.Interrupted}
+		Process: b.Process, Command: b.Command, Says: b.Says, Reason: b.Interrupted}
 	if b.Interrupted != "" {
 		doc.Outcome = Interrupted
 	}

@@ -40,6 +40,7 @@ the loops running; see flowrun programs list.`,
 	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
 	f.BoolVar(&o.Detach, "detach", false, "hand the run to the daemon of the store (flowrun serve), print its id, and return")
 	f.BoolVar(&o.NoFollow, "no-follow", false, "start no run for an event: events wait in the store for the next apply of the program")
+	outputFlag(c, &o.Drive)
 	deathLimitFlag(c, &o.Drive)
 	noWaitFlag(c, &o.Drive)
 	return c

@@ -38,6 +38,7 @@ var errAtRest = errors.New("all that is left waits for people")
 // driveRun drives a run to its end, shows it, prints its outputs, and returns the verdict as an
 // error (see exit.go).
 func (a *app) driveRun(s *store, run string, p *runner.Program, r *view.Run, scene ui.Scene, o *args.Drive, asJSON bool) error {
+	scene.Logs = o.Logs
 	screen := a.newLive(r, s.Progress(run), scene, asJSON)
 	ctx, release := process.UntilSignal(screen.Say)
 	defer release()
@@ -46,7 +47,17 @@ func (a *app) driveRun(s *store, run string, p *runner.Program, r *view.Run, sce
 	if a.returnsAtRest(o) {
 		s.OnRest(run, p, func() { rest(errAtRest) })
 	}
-	end, err := s.Drive(ctx, run, screen.Watch)
+	watch := screen.Watch
+	if o.Logs {
+		printer := a.newOutputPrinter(s, r)
+		watch = func(events []event.Event, out *event.Reaction, replayed bool) {
+			if !replayed {
+				screen.Print(func() error { return printer.print(events) })
+			}
+			screen.Watch(events, out, replayed)
+		}
+	}
+	end, err := s.Drive(ctx, run, watch)
 	screen.Close()
 	var stop *process.Interrupted
 	switch {
@@ -119,6 +130,10 @@ func knownOutputs(end event.End) map[string]value.Value {
 		}
 	}
 	return known
+}
+
+func outputFlag(c *cobra.Command, d *args.Drive) {
+	c.Flags().BoolVar(&d.Logs, "logs", false, "print what each attempt wrote when it has ended; on GitHub Actions as a group of the log")
 }
 
 func deathLimitFlag(c *cobra.Command, d *args.Drive) {

@@ -85,6 +85,7 @@ var flagHints = []flagHint{
 	{"apply plan", "--tfvars --vars-file --values", true, "--var-file", ""},
 	{"apply", "-j --jobs --concurrency --parallelism --max-parallel", true, "--parallel", ""},
 	{"apply", "--step --steps --only --task --job -t", true, "--target", ""},
+	{"apply retry resume", "--verbose -v --debug --show-output --output-logs", false, "--logs", ""},
 	{"apply", "-d --background --daemon --async", false, "--detach", ""},
 	{"apply", "--junit", true, "--report junit=", ""},
 	{"apply plan retry resume", "--out -o", true, "", "A plan is not kept in a file: each run keeps its own definition."},

@@ -1,12 +1,9 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -76,13 +73,13 @@ func (a *app) runLogs(s *store, info engine.Info, r *args.Logs) error {
 		for i := range events {
 			if f := events[i].AttemptFinished; f != nil && view.IsAbout(f.Node, step) && !(r.Failed && f.Outcome == event.OK) {
 				shown++
-				if err := a.printLogsFinished(s, f, past); err != nil {
+				if err := a.printAttempt(s, f, past); err != nil {
 					return err
 				}
 			}
 			if c := events[i].ChildFinished; c != nil && view.IsAbout(c.Node, step) && !(r.Failed && c.Status == event.Succeeded) {
 				shown++
-				a.printLogsCalled(s, c)
+				a.printCalled(s, c)
 			}
 			if events[i].DriverChanged != nil {
 				if err := interrupted(events[i].Seq); err != nil {
@@ -157,7 +154,7 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 			f := &event.AttemptFinished{Node: x.Node, Attempt: x.Attempt, Gate: x.Gate, Compensate: x.Compensate}
 			a.out.Printf("== %s: %s: %s\n", ui.Attempted(f, p.View), view.Interrupted, why)
 		},
-		Called: func(c *event.ChildFinished) { a.printLogsCalled(s, c) },
+		Called: func(c *event.ChildFinished) { a.printCalled(s, c) },
 		Warn:   func(err error) { a.err.Printf("%s\n", ui.Clean(err.Error())) },
 	}
 	defer t.Close()
@@ -208,71 +205,8 @@ func (a *app) printLogsBegun(s *store, b *view.Begun, r *view.Run) error {
 		a.out.Printf("-- its output is not kept\n")
 		return nil
 	}
-	if err := a.printLogsStream(s, "stdout", "", b.StdoutLog); err != nil {
+	if err := a.printStream(s, "stdout", "", b.StdoutLog); err != nil {
 		return err
 	}
-	return a.printLogsStream(s, "stderr", "", b.StderrLog)
-}
-
-// printLogsCalled names the command that prints the output of a called run.
-func (a *app) printLogsCalled(s *store, c *event.ChildFinished) {
-	a.out.Printf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.sceneOf(s, nil).Flags)
-}
-
-// printLogsFinished prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
-func (a *app) printLogsFinished(s *store, f *event.AttemptFinished, r *view.Run) error {
-	how := "ok"
-	if f.Error != nil {
-		how = f.Error.Message
-	}
-	a.out.Printf("== %s: %s\n", ui.Attempted(f, r), ui.Clean(how))
-	if err := a.printLogsStream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
-		return err
-	}
-	return a.printLogsStream(s, "stderr", f.Stderr, f.StderrLog)
-}
-
-// printLogsStream prints one stream of an attempt: from the log file if the journal has only a part and
-// the file still exists.
-func (a *app) printLogsStream(s *store, name, text, log string) error {
-	var from io.Reader = strings.NewReader(text)
-	if log != "" {
-		file, err := s.Logs().Open(log)
-		switch {
-		case err == nil:
-			defer file.Close()
-			from = file
-		case !errors.Is(err, os.ErrNotExist):
-			return err
-		}
-	}
-	if text != "" || log != "" {
-		a.out.Printf("-- %s\n", name)
-	}
-	return a.printLogsText(from)
-}
-
-// printLogsText prints a text unchanged, or line by line without control characters on a terminal, and
-// ends it with a newline. A line may have any length; it is never held in memory as a whole.
-func (a *app) printLogsText(from io.Reader) error {
-	lines, open := bufio.NewReaderSize(from, 64<<10), false
-	for {
-		piece, err := lines.ReadSlice('\n')
-		if len(piece) > 0 {
-			open = piece[len(piece)-1] != '\n'
-		}
-		if a.out.Live {
-			piece = []byte(ui.CleanLines(string(piece)))
-		}
-		a.out.Raw(piece)
-		switch {
-		case err == io.EOF && open:
-			a.out.Printf("\n")
-			return nil
-		case err == io.EOF:
-			return nil
-		case err != nil && err != bufio.ErrBufferFull:
-			return err
-		}
-	}
+	return a.printStream(s, "stderr", "", b.StderrLog)
 }

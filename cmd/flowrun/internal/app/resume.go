@@ -44,6 +44,7 @@ records that these differ. Give values of the command line again; the flags for 
 	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only show what would happen")
 	c.Flags().StringArrayVar(&r.NewSecrets, "new-secret", nil, "accept a new value of this sensitive variable or input, `NAME`; can be repeated")
 	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
+	outputFlag(c, &r.Drive)
 	deathLimitFlag(c, &r.Drive)
 	noWaitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)

@@ -58,6 +58,7 @@ changed; the journal records that they differ. Give values of the command line a
 	f.Lookup("file").NoOptDefVal = retryBegun
 	f.BoolVar(&r.DryRun, "dry-run", false, "with --file: only show what would be reused, and what would run")
 	f.BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
+	outputFlag(c, &r.Drive)
 	deathLimitFlag(c, &r.Drive)
 	noWaitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)

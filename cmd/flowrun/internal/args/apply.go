@@ -11,6 +11,8 @@ type Drive struct {
 	MakeDo bool
 	// NoWait says whether to return when all that is left waits for people; nil: only where there is no terminal.
 	NoWait *bool
+	// Logs prints the output of each attempt when it ends.
+	Logs bool
 }
 
 // Check refuses numbers.
@@ -72,6 +74,9 @@ const MaxParallel = 10_000
 func (o *Apply) Check() error {
 	if o.Parallel < 0 || o.Parallel > MaxParallel {
 		return Errorf("--parallel %d is not between 1 and %d", o.Parallel, MaxParallel)
+	}
+	if o.Logs && o.JSON {
+		return Errorf("--logs and --json cannot be combined; flowrun logs prints the output of a run")
 	}
 	return o.Drive.Check()
 }

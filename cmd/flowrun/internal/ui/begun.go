@@ -54,7 +54,11 @@ func wrote(b *view.Begun, lines int, margin string) string {
 // begunTry writes an attempt that has not answered as a part of its step's story.
 func begunTry(t *Term, b *view.Begun, scene *Scene, now event.Time) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "  %s\n%s", Begun(t, b, now), wrote(b, StderrLines, "    "))
+	fmt.Fprintf(&text, "  %s\n", Begun(t, b, now))
+	if b.Command != "" {
+		fmt.Fprintf(&text, "    command: %s\n", Truncate(gist(b.Command), MaxReason))
+	}
+	text.WriteString(wrote(b, StderrLines, "    "))
 	for _, log := range []string{b.StderrLog, b.StdoutLog} {
 		if log != "" {
 			fmt.Fprintf(&text, "    whole output: %s\n", Clean(filepath.Join(scene.Store, log)))

@@ -35,7 +35,7 @@ func NewProgress(out, err *Term, scene Scene, asJSON bool) Progress {
 	switch {
 	case asJSON:
 		return NewEvents(out)
-	case err.Live:
+	case err.Live && !scene.Logs:
 		return NewTree(err, scene)
 	}
 	return NewLines(err, scene)
@@ -114,6 +114,16 @@ func (l *Live) Say(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.p.Say(text)
+}
+
+// Print calls a function that prints on the stream of the screen, between two updates. An error is shown. Do not use it with a tree.
+func (l *Live) Print(print func() error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.p.Tick(time.Now()) // what is held
+	if err := print(); err != nil {
+		l.p.Say(Clean(err.Error()))
+	}
 }
 
 // Close ends the updates, and leaves the last state on the screen.

@@ -57,6 +57,8 @@ type Scene struct {
 	Where func(name string) string
 	// Store is the folder that log paths are relative to.
 	Store string
+	// Logs says that the output of attempts is printed between the lines, so that there is no tree.
+	Logs bool
 	// Flags is what must follow a flowrun command so that it finds the store: "" or " --store DIR".
 	Flags string
 }
