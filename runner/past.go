@@ -357,3 +357,35 @@ func (s *Service) replayEnded(run string, begin func(*ir.Program, string) bool, 
 	})
 	return err == nil, err
 }
+
+// maxLastWords bounds the size of a journal that LastWords reads, in events.
+const maxLastWords = 10_000
+
+// LastWords returns the last line that the failed attempt wrote whose error is the error of a run that failed; "" if there is none, if
+// the error does not name a node, or if the journal has more than 10,000 events.
+func (s *Service) LastWords(ctx context.Context, info *engine.Info) (line string) {
+	e := info.Summary.Error
+	if e == nil || e.Node == "" || e.Reason != event.ReasonExit && e.Reason != event.ReasonSignal || info.Events > maxLastWords {
+		return ""
+	}
+	p, err := s.Pinned(ctx, info.Run)
+	if err != nil {
+		return ""
+	}
+	reader := journal.NewReader(p.Header)
+	_, err = s.Batches(ctx, info.Run, func(b journal.Batch) error {
+		events, err := reader.Read(b)
+		for i := range events {
+			if f := events[i].AttemptFinished; f != nil && f.Error != nil && f.Gate == "" && !f.Compensate && view.IsAbout(f.Node, e.Node) {
+				if line = view.LastLine(f.Stderr); line == "" {
+					line = view.LastLine(f.Stdout)
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return line
+}

@@ -1,14 +1,12 @@
 package standalone
 
 import (
-	"context"
 	"maps"
 	"slices"
 
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/live"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -88,36 +86,4 @@ func (s *Store) Glance(info *engine.Info) (underWay []*view.Begun, stands event.
 		s.Logs().ReadEnds(underWay[0])
 	}
 	return underWay, 0
-}
-
-// maxLastWords bounds the size of a journal that LastWords reads, in events.
-const maxLastWords = 10_000
-
-// LastWords returns the last line that the failed attempt wrote whose error is the error of a run that failed; "" if there is none, if
-// the error does not name a node, or if the journal has more than 10,000 events.
-func (s *Store) LastWords(ctx context.Context, info *engine.Info) (line string) {
-	e := info.Summary.Error
-	if e == nil || e.Node == "" || e.Reason != event.ReasonExit && e.Reason != event.ReasonSignal || info.Events > maxLastWords {
-		return ""
-	}
-	p, err := s.Pinned(ctx, info.Run)
-	if err != nil {
-		return ""
-	}
-	reader := journal.NewReader(p.Header)
-	_, err = s.Batches(ctx, info.Run, func(b journal.Batch) error {
-		events, err := reader.Read(b)
-		for i := range events {
-			if f := events[i].AttemptFinished; f != nil && f.Error != nil && f.Gate == "" && !f.Compensate && view.IsAbout(f.Node, e.Node) {
-				if line = view.LastLine(f.Stderr); line == "" {
-					line = view.LastLine(f.Stdout)
-				}
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return ""
-	}
-	return line
 }

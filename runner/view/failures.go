@@ -62,14 +62,16 @@ func (n *Node) Failed() bool {
 	return n.tells() || n.Result != nil && n.Result.Error != nil && n.Result.Error.Reason != event.ReasonChild
 }
 
-// endsProgram holds the reasons of errors whose cause a program usually writes before it ends.
-var endsProgram = map[event.Reason]bool{event.ReasonExit: true, event.ReasonSignal: true, event.ReasonTimeout: true, event.ReasonDeadline: true}
+// endsProgram reports whether an error has a cause that a program usually writes before it ends.
+func endsProgram(r event.Reason) bool {
+	return r == event.ReasonExit || r == event.ReasonSignal || r == event.ReasonTimeout || r == event.ReasonDeadline
+}
 
 // Said returns the last line that a node's failed attempt wrote, to its standard error or else to its standard output; "" if there is
 // none, or if the error's message has it.
 func (n *Node) Said() string {
 	res := n.Result
-	if res == nil || res.Error == nil || n.Status != event.FailedS || !endsProgram[res.Error.Reason] {
+	if res == nil || res.Error == nil || n.Status != event.FailedS || !endsProgram(res.Error.Reason) {
 		return ""
 	}
 	line := LastLine(res.Stderr)
