@@ -120,7 +120,7 @@ func TestAutonomousForAWhile(t *testing.T) {
 	until("the roadmap is done, and then there is time to tidy", func() bool {
 		return count("Write the manual") == 1 && count("The second chapter") == 1 && count("Make one thing simpler") == 1 && open() == 0
 	})
-	pieces, rests := 0, 0
+	pieces, rests, rest := 0, 0, max(500*time.Millisecond, *autonomousFor/40) // the loop begins 60 items an hour at most
 	for begun := time.Now(); pieces < 3 || time.Since(begun) < *autonomousFor; {
 		pieces++
 		id := fmt.Sprint("piece-", pieces)
@@ -133,7 +133,7 @@ func TestAutonomousForAWhile(t *testing.T) {
 		}
 		until("the piece is done", func() bool { return count(id) > 0 && open() == 0 })
 		before := len(calls())
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(rest)
 		if rests++; len(calls()) != before {
 			t.Errorf("there is nothing to do, and an agent is called: %v", calls()[before:])
 		}
