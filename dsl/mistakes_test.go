@@ -40,7 +40,7 @@ var mistakes = []struct {
 		{"name: CI\non: push\n", "name: CI", "This looks like YAML", ""},
 		{"workflow \"w\" {\n  step \"a\" { run = [\"true\"]\n}\n", "", "closing brace", ""},
 		{"workflow \"w\" {\n  step \"a\" { run = [\"true\"]\n  step \"b\" { run = [\"true\"] }\n}\n", "", "brace is missing at the end of the line … step \"a\" { run = [\"true\"] }", "workflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" { run = [\"true\"] }\n}\n"},
-		{"workflow \"w\" {\n  step \"a\" {\n    run = [\"true\"]\n  step \"b\" {\n    run = [\"true\"]\n  }\n}\n", "{", "as if it had ended", ""},
+		{"workflow \"w\" {\n  step \"a\" {\n    run = [\"true\"]\n  step \"b\" {\n    run = [\"true\"]\n  }\n}\n", "{", "indented as if the block had ended", ""},
 		{"workflow \"w\" {\n  step \"a\" {\n    for_each = { go = [\"1.24\", \"1.25\"] }\n    run      = \"echo $V\"\n    env      = { V = each.value }\n  }\n}\n", "", "for_each = [\"1.24\", \"1.25\"]", "workflow \"w\" {\n  step \"a\" {\n    for_each = [\"1.24\", \"1.25\"]\n    run      = \"echo $V\"\n    env      = { V = each.value }\n  }\n}\n"},
 		{"workflow \"w\" {\n  step \"a\" {\n    run = \"echo v=1 >> $GITHUB_OUTPUT\"\n  }\n  step \"b\" { value = step.a.output.v }\n}\n", "", "$FLOWRUN_OUTPUT", "workflow \"w\" {\n  step \"a\" {\n    run = \"echo v=1 >> $FLOWRUN_OUTPUT\"\n  }\n  step \"b\" { value = step.a.output.v }\n}\n"},
 		{"workflow \"w\" {\n  step \"a\" {\n    for_each = [\"x\"]\n    run      = [\"true\"]\n  }\n  step \"b\" { value = step.a[\"0\"].output }\n}\n", "", "step.a.output[0]", "workflow \"w\" {\n  step \"a\" {\n    for_each = [\"x\"]\n    run      = [\"true\"]\n  }\n  step \"b\" { value = step.a.output[0] }\n}\n"},

@@ -6,11 +6,13 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/shell"
 )
 
 // advise says what is right and could be better. It is asked for where somebody looks at a program, not where it is run.
 func (c *checker) advise() {
 	c.unused()
+	c.traps()
 	for _, w := range c.program.Workflows {
 		for _, n := range w.All {
 			c.order(w, n)
@@ -107,7 +109,8 @@ func (c *checker) unused() {
 	}
 }
 
-// order looks for a sequence whose nodes have no need of its order: none of them reads another, and none only waits or ends.
+// order looks for a sequence whose nodes have no need of its order: none of them reads another or touches a file, and none only
+// waits or ends.
 func (c *checker) order(w *Workflow, n *Node) {
 	if n.Schema.Kind != "sequence" || len(n.Children) < 2 {
 		return
@@ -120,7 +123,7 @@ func (c *checker) order(w *Workflow, n *Node) {
 			last = i
 			break
 		}
-		if m.Parent == n && (actions[m.Does].orders || m.attr("when") != nil) {
+		if m.Parent == n && (actions[m.Does].orders || m.attr("when") != nil) || m.Schema.Kind == "step" && !m.harmless() {
 			return
 		}
 	}
@@ -144,7 +147,31 @@ func (c *checker) order(w *Workflow, n *Node) {
 		}
 	}
 	c.advice("F0272", nameRange(n.Block), n.Words(), fmt.Sprintf("The nodes of sequence %q do not read each other", n.Name),
-		"Each node waits for the previous one, but uses nothing from it. If they do not depend on each other in another way, such as files, use parallel.")
+		"Each node waits for the previous one, but uses nothing from it and touches no file. Use parallel to run them at the same time.")
+}
+
+// harmless reports whether a step is known to change nothing that another one could see but its result.
+func (n *Node) harmless() bool {
+	if n.Does == ir.ValueAction {
+		return true
+	}
+	if n.Does == ir.HTTPAction {
+		a := n.Inner("http").attr("method")
+		return a == nil || a.Expr != nil && (a.Expr.Const == "GET" || a.Expr.Const == "HEAD")
+	}
+	a := n.attr("run")
+	if n.Does != ir.RunAction || a.Expr == nil {
+		return false
+	}
+	if text, ok := a.Expr.Const.(string); a.Script && ok {
+		return shell.Harmless(text, shell.POSIX)
+	}
+	words, _ := a.Expr.Const.([]any)
+	if len(words) == 0 {
+		return false
+	}
+	first, _ := words[0].(string)
+	return shell.HarmlessArgv([]string{first})
 }
 
 // below is the child of g that holds n, or is n.

@@ -600,7 +600,7 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 	path := pathAt(f, at)
 	switch d.Code {
 	case "F0310":
-		if strings.HasPrefix(d.Summary, "There is no .") && bytes.Contains(f.Src, []byte("GITHUB_OUTPUT")) {
+		if strings.HasPrefix(d.Summary, "Unknown member .") && bytes.Contains(f.Src, []byte("GITHUB_OUTPUT")) {
 			d.Detail = "A script writes its output as lines NAME=VALUE to the file $FLOWRUN_OUTPUT. The script here writes to $GITHUB_OUTPUT, which flowrun does not read."
 		}
 	case "F0301":

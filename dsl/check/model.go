@@ -299,6 +299,7 @@ func Check(files []*syntax.File, options Options) (*Program, diag.List) {
 	c.program.Files = c.texts()
 	if options.Advise && len(c.program.Workflows) > 0 && !c.list.HasErrors() {
 		c.advise()
+		c.hidden(files)
 	}
 	return c.program, c.list
 }

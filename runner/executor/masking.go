@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/mask"
@@ -51,15 +50,4 @@ func HideLearned(m *mask.Masker, e event.Learned) event.Learned {
 		e.Tags[i] = m.Text(e.Tags[i])
 	}
 	return e
-}
-
-// LooksSecret tells whether a name of the environment looks like that of a secret.
-func LooksSecret(name string) bool {
-	name = strings.ToUpper(name)
-	for _, part := range []string{"TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return strings.HasSuffix(name, "_KEY")
 }

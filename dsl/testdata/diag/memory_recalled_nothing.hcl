@@ -1,11 +1,13 @@
 agent "coder" {
   type    = "exec"
   command = ["coder"]
+  timeout = "5m"
   memory { recall = false }
 }
 agent "told" {
   type    = "exec"
   command = ["coder"]
+  timeout = "5m"
   memory {}
 }
 

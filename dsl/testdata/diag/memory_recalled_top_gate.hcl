@@ -1,10 +1,12 @@
 agent "coder" {
   type    = "exec"
   command = ["coder"]
+  timeout = "5m"
 }
 agent "told" {
   type    = "exec"
   command = ["coder"]
+  timeout = "5m"
   memory {}
 }
 

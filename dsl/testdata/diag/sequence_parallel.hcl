@@ -1,6 +1,6 @@
 workflow "w" {
   sequence "checks" {
-    step "lint" { run = ["lint"] }
-    step "test" { run = ["test"] }
+    step "lint" { run = "echo lint" }
+    step "test" { run = ["echo", "test"] }
   }
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -197,7 +198,7 @@ func TestSecretNames(t *testing.T) {
 		"GITHUB_TOKEN": true, "tokenizer": true, "my_secret": true, "PGPASSWORD": true, "AWS_CREDENTIALS": true, "API_KEY": true, "api_key": true,
 		"KEYBOARD": false, "KEY": false, "PATH": false, "PASSWD": false, "KEY_FILE": false,
 	} {
-		if executor.LooksSecret(name) != want {
+		if ir.LooksSecret(name) != want {
 			t.Errorf("LooksSecret(%s) = %v", name, !want)
 		}
 	}

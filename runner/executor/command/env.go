@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // environ makes the environments of children.
@@ -43,7 +43,7 @@ func newEnviron(list []string) environ {
 			continue
 		}
 		e.all[name] = v
-		if !executor.LooksSecret(name) {
+		if !ir.LooksSecret(name) {
 			e.open[name] = v
 		}
 	}

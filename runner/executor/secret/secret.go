@@ -55,7 +55,7 @@ var _ executor.Judge = (*Executor)(nil)
 func New(next executor.Executor, environ []string) *Executor {
 	x := &Executor{next: next, environ: map[string]string{}, masks: map[string]*mask.Masker{}, whole: map[string]*mask.Masker{}}
 	for _, pair := range environ {
-		if name, text, ok := strings.Cut(pair, "="); ok && executor.LooksSecret(name) && len(text) >= minInherited {
+		if name, text, ok := strings.Cut(pair, "="); ok && ir.LooksSecret(name) && len(text) >= minInherited {
 			x.environ[name] = text
 		}
 	}

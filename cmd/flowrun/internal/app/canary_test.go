@@ -54,6 +54,7 @@ var spoken = []struct {
 	{"apply FILE GIVEN --input nowhere=" + canary, false},
 	{"validate FILE", false},
 	{"validate FILE --json --fail-level warning", false},
+	{"validate FILE --advice never", false},
 	{"validate FILE --format compact", false},
 	{"validate FILE --format github", false},
 	{"validate FILE --format sarif", false},

@@ -39,10 +39,24 @@ func (a *app) readProgram(path string) (*dsl.Program, diag.List) {
 
 // adviseFirst adds advice on how to begin if there is no program yet, or none at the path.
 func adviseFirst(path string, list diag.List) diag.List {
+	told := false
 	for i := range list {
 		switch list[i].Code {
 		case dsl.CodeNoFiles:
-			list[i].Detail += " flowrun init writes a first one."
+			if below, err := disk.Programs([]string{filepath.Join(path, "...")}); err == nil && len(below) > 0 {
+				all := "./" + filepath.ToSlash(filepath.Join(filepath.Clean(path), "..."))
+				if filepath.IsAbs(path) {
+					all = filepath.Join(path, "...")
+				}
+				list[i].Detail += fmt.Sprintf(" %s below it: flowrun validate %s checks all of them.", ui.Count(len(below), "program")+map[bool]string{true: " lies", false: " lie"}[len(below) == 1], all)
+			} else {
+				list[i].Detail += " flowrun init writes a first one."
+			}
+		case dsl.CodeTwice:
+			if notes := list[i].Notes; !told && len(notes) > 0 && notes[0].Range.File != list[i].Subject.File {
+				told = true
+				list[i].Detail += " The files of a folder are one program. If each file is a program of its own, name the files, flowrun validate FILE..., or give each file a folder."
+			}
 		case dsl.CodeUnreadable:
 			if near := nearestFile(path); near != "" {
 				list[i].Detail += fmt.Sprintf(" Did you mean %q?", near)

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) newValidateCommand() *cobra.Command {
-	v := args.Validate{FailLevel: "error"}
+	v := args.Validate{FailLevel: "error", Advice: "auto"}
 	asJSON := false
 	c := &cobra.Command{
 		Use: "validate [PATH...]", Short: "Check files without running anything",
@@ -27,7 +27,11 @@ path it checks the current folder. The exit code is 1 if a program is refused.
 such file.
 
 --format FORMAT sets the form of the findings on the screen, --format FORMAT=PATH writes them to a file; it can be repeated.
-Under GitHub Actions the default on the screen is github, and validate also writes a summary of the job.`,
+Under GitHub Actions the default on the screen is github, and validate also writes a summary of the job.
+
+Advice says what is right and could be better, and never fails a check. The formats github, sarif and junit leave it out unless
+--advice always is given; --advice never leaves it out everywhere. A comment in a file switches it off, too: # flowrun-ignore: F0272
+for its own line or the next one, # flowrun-ignore-file: F0272 for the file.`,
 		RunE: func(c *cobra.Command, words []string) error {
 			if asJSON && !c.Flags().Changed("format") {
 				v.Formats = []string{"json"}
@@ -51,6 +55,7 @@ Under GitHub Actions the default on the screen is github, and validate also writ
 	}
 	c.Flags().StringArrayVar(&v.Formats, "format", nil, "print findings as `FORMAT`, or write them with FORMAT=PATH: "+strings.Join(ui.Formats, ", "))
 	c.Flags().StringVar(&v.FailLevel, "fail-level", "error", "exit with 1 from this severity on: error or warning")
+	c.Flags().StringVar(&v.Advice, "advice", "auto", "`WHEN` advice is shown: auto (not in github, sarif and junit), always or never")
 	c.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return c
 }
@@ -89,8 +94,15 @@ func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 	list = list.Sort()
 	r := &ui.Report{List: list, Sources: sources, Checked: ui.Checked(len(paths), nodes, list),
 		Release: thisVersion().Release, Unread: refusal(list) == exitCouldNot, Base: baseOf(), Rule: ruleOf}
+	plain := *r
+	plain.List = slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool { return d.Severity == diag.Advice })
+	plain.Checked = ui.Checked(len(paths), nodes, plain.List)
 	for _, f := range forms {
-		if err := a.writeReport(r, f); err != nil {
+		shown := r
+		if !v.ShowsAdvice(f.Format) {
+			shown = &plain
+		}
+		if err := a.writeReport(shown, f); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,16 @@ type Validate struct {
 	Formats []string // each FORMAT or FORMAT=PATH
 	// FailLevel is the mildest finding that makes the exit code 1: error | warning.
 	FailLevel string
+	// Advice says when advice is shown: always | never | auto, which is: not in the forms for CI systems.
+	Advice string
+}
+
+// ShowsAdvice reports whether a report in a format has the advice.
+func (v *Validate) ShowsAdvice(format string) bool {
+	if v.Advice != "auto" {
+		return v.Advice == "always"
+	}
+	return format != "github" && format != "sarif" && format != "junit"
 }
 
 // Form is one place that a report goes to. Path "" is the screen: standard error for text, standard output for others.
@@ -40,7 +50,10 @@ func (v *Validate) Forms(usual string, known []string) ([]Form, error) {
 	return out, nil
 }
 
-// Check refuses a level.
+// Check refuses a level, and a word about advice, that there is not.
 func (v *Validate) Check() error {
+	if err := OneOf("--advice", v.Advice, "auto", "always", "never"); err != nil {
+		return err
+	}
 	return OneOf("--fail-level", v.FailLevel, "error", "warning")
 }
