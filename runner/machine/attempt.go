@@ -217,9 +217,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	m.countSpent(a.ref, used, 0)
 	m.warnOfSilence(a, f)
 	m.countEnd(a, f, waits)
-	if !a.person {
-		m.returnSlots(a.ref, a.gate)
-	}
+	m.returnHeld(a)
 	m.settleStart(a, !waits && !never)
 	if s.status.Terminal() {
 		return
@@ -626,9 +624,7 @@ func lostError(how string) *event.Error {
 func (m *Machine) dropAttempt(a *attempt) {
 	m.live.remove(a)
 	m.state(a.ref).live = nil
-	if a.gate != undone && !a.free {
-		m.returnSlots(a.ref, a.gate)
-	}
+	m.returnHeld(a)
 	m.settleStart(a, true)
 	if a.request != nil && leavesOf(a.request) != "" {
 		m.leavePoint(a)

@@ -15,9 +15,10 @@ import (
 )
 
 // A step of a pool has no agent until it gets its slots: then the strategy of the pool chooses one of
-// the members that have the capabilities of the step and a free place. The choice holds for the
-// instance and iteration: retries, and attempts that were lost, go to the same member. It is made anew
-// if the host refuses an attempt before anything has begun.
+// the members that have the capabilities of the step and a free place. If the strategy would choose a
+// person, the step needs no slots and does not wait for them. The choice holds for the instance and
+// iteration: retries, and attempts that were lost, go to the same member. It is made anew if the host
+// refuses an attempt before anything has begun.
 
 // pools is what a run knows of its pools. The zero value is that of a run whose steps name agents.
 type pools struct {
@@ -147,11 +148,13 @@ func (m *Machine) openMembers(r ref) []*ir.Agent {
 	})
 }
 
-// openChoice returns the limiters of the members that can be chosen for a step. Equal sets of members
-// are one choice, so that their requests stand in one class.
+// openChoice returns the limiters of the members that can be chosen for a step, but for those of
+// people. Equal sets of members of a pool are one choice, so that their requests stand in one class.
 func (m *Machine) openChoice(r ref) *slots.Choice[slotRequest] {
 	members := m.openMembers(r)
 	var key strings.Builder
+	key.WriteString(m.assigneeOf(r).Pool.Name)
+	key.WriteByte(':')
 	for _, g := range members {
 		key.WriteString(g.Name)
 		key.WriteByte(' ')
@@ -160,18 +163,37 @@ func (m *Machine) openChoice(r ref) *slots.Choice[slotRequest] {
 	if c == nil {
 		c = &slots.Choice[slotRequest]{}
 		for _, g := range members {
-			c.Of = append(c.Of, m.agents[g.Name])
+			if g.Type == ir.AgentHuman {
+				c.Slotless = true
+			} else {
+				c.Of = append(c.Of, m.agents[g.Name])
+			}
 		}
 		m.pools.choices[key.String()] = c
 	}
 	return c
 }
 
-// chooseMember chooses who does a step that has its other slots, and returns the limiter of that
-// member. One member at least has room.
-func (m *Machine) chooseMember(w slotRequest) *slotLimiter {
-	a := m.assigneeOf(w.ref)
-	open, all, circle := m.openMembers(w.ref), a.Pool.Members, m.circleOf(a.Pool)
+// chooseMember chooses who does a step that has its other slots, and takes a slot of that member. A
+// person needs none: askTask counts the task.
+func (m *Machine) chooseMember(r ref) {
+	all, next := m.assigneeOf(r).Pool.Members, m.nextMember(r)
+	m.circleOf(m.assigneeOf(r).Pool).next = (next + 1) % len(all)
+	if m.coldState(r).chosen = all[next]; !m.isForPerson(r) {
+		m.slots.Take(m.agents[all[next].Name])
+	}
+}
+
+// wouldChoosePerson reports whether the strategy of a pool would choose a person for a step now.
+func (m *Machine) wouldChoosePerson(w slotRequest) bool {
+	return m.assigneeOf(w.ref).Pool.Members[m.nextMember(w.ref)].Type == ir.AgentHuman
+}
+
+// nextMember returns the number of the member whom the strategy of the pool would choose for a step
+// now. One member at least has room.
+func (m *Machine) nextMember(r ref) (best int) {
+	a := m.assigneeOf(r)
+	open, all, circle := m.openMembers(r), a.Pool.Members, m.circleOf(a.Pool)
 	best, least := -1, 0
 	for i := range all {
 		at := (circle.next + i) % len(all)
@@ -182,10 +204,8 @@ func (m *Machine) chooseMember(w slotRequest) *slotLimiter {
 			best, least = at, load
 		}
 	}
-	assert(best >= 0, "no member of pool %s has room for %s", a.Pool.Name, m.liveState(w.ref).path)
-	circle.next = (best + 1) % len(all)
-	m.coldState(w.ref).chosen = all[best]
-	return m.agents[all[best].Name]
+	assert(best >= 0, "no member of pool %s has room for %s", a.Pool.Name, m.liveState(r).path)
+	return best
 }
 
 // loadOf is what speaks against a member by the strategy of its pool.

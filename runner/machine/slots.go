@@ -54,12 +54,8 @@ func (m *Machine) isSlotless(w slotRequest) bool {
 	return w.gate == healing || w.gate == work && (m.node(w.ref).Action.Kind().Course() == ir.Stored || m.isForPerson(w.ref))
 }
 
-// isForPerson reports whether a step gives its task to an agent that is a person, and no pool has to choose who that is.
+// isForPerson reports whether the agent of a step is a person. A step for which a pool has yet to choose has no agent.
 func (m *Machine) isForPerson(r ref) bool {
-	a := m.assigneeOf(r)
-	if a == nil || a.Chooses() {
-		return false
-	}
 	g := m.agentOf(r)
 	return g != nil && g.Type == ir.AgentHuman
 }
@@ -124,6 +120,18 @@ func (m *Machine) startOrPark(w slots.Request[slotRequest]) {
 	m.startAttempt(w.Of)
 }
 
+// returnHeld frees what a live attempt holds.
+func (m *Machine) returnHeld(a *attempt) {
+	switch {
+	case a.person:
+		if l := m.agentLimiter(slotRequest{a.ref, work}); l != nil { // askTask has taken it
+			m.slots.Return(l)
+		}
+	case a.gate != undone && !a.free:
+		m.returnSlots(a.ref, a.gate)
+	}
+}
+
 // returnSlots frees the slots of an attempt.
 func (m *Machine) returnSlots(r ref, gate int) {
 	w := slotRequest{r, gate}
@@ -172,8 +180,11 @@ func (m *Machine) startParked() {
 // startNext looks at the first class of requests and starts its first attempt, if that has its
 // slots. It reports whether there was a class to look at.
 func (m *Machine) startNext() (more bool) {
-	w, picked, more := m.slots.Pick(m.stillQueued, m.chooseMember)
+	w, picked, more := m.slots.Pick(m.stillQueued, m.wouldChoosePerson)
 	if picked {
+		if w.Of.gate == work && m.awaitsMember(w.Of.ref) {
+			m.chooseMember(w.Of.ref)
+		}
 		m.setQueued(m.state(w.Of.ref), false)
 		m.startAttempt(w.Of)
 	}

@@ -10,16 +10,18 @@ import (
 // A task for a person is an attempt that nothing carries out: the host is asked to tell people, and a decision answers it. The attempt
 // holds no slot. A new driver need not be asked again.
 
-// askTask asks people to do the task of an attempt that has its slots, and gives the slots back.
+// askTask asks people to do the task of an attempt. The strategies of pools count the task until its end.
 func (m *Machine) askTask(r ref, request *event.Attempt) {
-	m.returnSlots(r, work)
 	if len(request.Late) > 0 {
 		m.startParents(r)
 		m.failNode(r, compose.EvaluationError(request.Late[0].What, fmt.Errorf("a task for a person cannot hold sensitive values")))
 		return
 	}
 	m.noteCompensation(r)
-	a := &attempt{ref: r, gate: work, request: request, since: m.now, free: true, person: true}
+	if l := m.agentLimiter(slotRequest{r, work}); l != nil {
+		m.slots.Take(l)
+	}
+	a := &attempt{ref: r, gate: work, request: request, since: m.now, person: true}
 	m.liveState(r).live = a
 	m.live.add(a)
 	m.countStart(a)

@@ -67,8 +67,11 @@ func (r Request[T]) Before(other Request[T]) bool {
 }
 
 // Choice is a set of limiters of which a request takes one: those of the agents that can do the same
-// task.
-type Choice[T any] struct{ Of []*Limiter[T] }
+// task. With Slotless set, there are also agents for whom the request needs no slot at all.
+type Choice[T any] struct {
+	Of       []*Limiter[T]
+	Slotless bool
+}
 
 func (c *Choice[T]) isFull() bool {
 	return c != nil && !slices.ContainsFunc(c.Of, (*Limiter[T]).HasRoom)
@@ -83,6 +86,8 @@ type Key[T any] struct {
 	Call          bool // a call needs no slot of the run
 }
 
+func (k *Key[T]) isMixed() bool { return k.Choice != nil && k.Choice.Slotless }
+
 // Queue holds requests until they have their slots. Make it with NewQueue. It is not safe for
 // concurrent use.
 //
@@ -93,6 +98,8 @@ type Queue[T any] struct {
 	run     *Limiter[T]
 	classes map[Key[T]]*class[T]
 	open    [2]heap.Heap[turn[T]] // classes that may have room, by class.side
+	mixed   []*class[T]           // classes with a choice that may need no slot; they stand nowhere else
+	moved   bool                  // something has changed since no class of mixed could start
 	parked  heap.Heap[Request[T]] // requests of a queue without other limiters: see Wait
 }
 
@@ -125,6 +132,14 @@ func (q *Queue[T]) Add(r Request[T], key Key[T], limits []*Limiter[T]) {
 	if c == nil {
 		c = &class[T]{key: key, limits: append([]*Limiter[T](nil), limits...)}
 		q.classes[key] = c
+		if key.isMixed() {
+			q.mixed = append(q.mixed, c)
+		}
+	}
+	if key.isMixed() {
+		c.requests.Push(r)
+		q.moved = true
+		return
 	}
 	first := len(c.requests) == 0 || r.Before(c.requests[0])
 	c.requests.Push(r)
@@ -179,14 +194,20 @@ func (q *Queue[T]) nextHeap() *heap.Heap[turn[T]] {
 }
 
 // More reports whether Pick would look at a class.
-func (q *Queue[T]) More() bool { return q.nextHeap() != nil }
+func (q *Queue[T]) More() bool { return q.moved && len(q.mixed) > 0 || q.nextHeap() != nil }
 
 // Pick looks at one class. If the first request of the class has its slots now, Pick takes them
 // and returns the request with picked set. more is false if there was no class to look at. A
-// request that is not alive any more is dropped. For a request with a Choice, choose returns one of
-// its limiters that has room.
-func (q *Queue[T]) Pick(alive func(T) bool, choose func(T) *Limiter[T]) (r Request[T], picked, more bool) {
-	h := q.nextHeap()
+// request that is not alive any more is dropped.
+//
+// Pick takes no slot of a Choice: the caller chooses, and takes that one. If the Choice has Slotless
+// set, slotless reports whether the caller would choose now an agent for whom the request needs no
+// slot: then Pick takes none.
+func (q *Queue[T]) Pick(alive, slotless func(T) bool) (r Request[T], picked, more bool) {
+	h, mixed := q.nextHeap(), q.nextMixed(alive, slotless)
+	if mixed != nil && (h == nil || mixed.requests[0].Before((*h)[0].first)) {
+		return q.startMixed(mixed, slotless), true, true
+	}
 	if h == nil {
 		return r, false, false
 	}
@@ -203,9 +224,6 @@ func (q *Queue[T]) Pick(alive func(T) bool, choose func(T) *Limiter[T]) (r Reque
 	default:
 		r, picked = c.requests.Pop(), true
 		c.takeSlots(q.run)
-		if c.key.Choice != nil {
-			choose(r.Of).used++
-		}
 		q.openClass(c)
 	}
 	for _, l := range c.limits {
@@ -216,7 +234,43 @@ func (q *Queue[T]) Pick(alive func(T) bool, choose func(T) *Limiter[T]) (r Reque
 			q.openBlocked(l)
 		}
 	}
+	q.moved = q.moved || picked
 	return r, picked, true
+}
+
+// nextMixed returns the class of mixed whose first request comes first of those that can start now;
+// nil if none can. It looks at all of them: what would be chosen changes with each start and each end.
+func (q *Queue[T]) nextMixed(alive, slotless func(T) bool) (best *class[T]) {
+	if !q.moved {
+		return nil
+	}
+	left := q.mixed[:0]
+	for _, c := range q.mixed {
+		for len(c.requests) > 0 && !alive(c.requests[0].Of) {
+			c.requests.Pop()
+		}
+		if len(c.requests) == 0 {
+			delete(q.classes, c.key)
+			continue
+		}
+		left = append(left, c)
+		if best != nil && best.requests[0].Before(c.requests[0]) {
+			continue
+		}
+		if !q.run.isFull() && c.fullLimiter() == nil && !c.key.Choice.isFull() || slotless(c.requests[0].Of) {
+			best = c
+		}
+	}
+	clear(q.mixed[len(left):])
+	q.mixed, q.moved = left, best != nil
+	return best
+}
+
+func (q *Queue[T]) startMixed(c *class[T], slotless func(T) bool) Request[T] {
+	if !slotless(c.requests[0].Of) {
+		c.takeSlots(q.run)
+	}
+	return c.requests.Pop()
 }
 
 // blockAtAll lets a class stand at all limiters of its choice: the first of them that has a free slot
@@ -267,17 +321,22 @@ func (q *Queue[T]) openBlocked(l *Limiter[T]) {
 }
 
 // Take takes one slot of a limiter that is not the run's, also where none is free: nothing starts then until enough are.
-func (q *Queue[T]) Take(l *Limiter[T]) { l.used++ }
+func (q *Queue[T]) Take(l *Limiter[T]) {
+	l.used++
+	q.moved = true
+}
 
 // Return frees one slot of a limiter that is not the run's.
 func (q *Queue[T]) Return(l *Limiter[T]) {
 	l.used--
+	q.moved = true
 	q.openBlocked(l)
 }
 
 // Resize gives a limiter another capacity. If more slots are taken than there are now, no request starts until enough are free.
 func (q *Queue[T]) Resize(l *Limiter[T], capacity int) {
 	l.capacity = capacity
+	q.moved = true
 	q.openBlocked(l)
 }
 
@@ -287,6 +346,7 @@ func (q *Queue[T]) Run() *Limiter[T] { return q.run }
 // ReturnRun frees one slot of the run. It reports whether a request stands parked for it: see Wait.
 func (q *Queue[T]) ReturnRun() (parked bool) {
 	q.run.used--
+	q.moved = true
 	return len(q.parked) > 0
 }
 

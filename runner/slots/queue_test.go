@@ -1,8 +1,10 @@
 package slots
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,6 +20,7 @@ type rival struct {
 	call   bool
 	limits []*limiter // the model's
 	choice []*limiter // one of these; empty: none
+	person *limiter   // one more of them, for which no slot is needed; it is never full
 }
 
 type (
@@ -33,6 +36,10 @@ func (n *naive) pick(run *limiter) (request, bool) {
 		return 1
 	})
 	for i, r := range n.waiting {
+		if r.person != nil && least(r.choice, r.person) == r.person {
+			n.waiting = slices.Delete(n.waiting, i, i+1)
+			return r.request, true
+		}
 		if !r.call && run.isFull() || slices.ContainsFunc(r.limits, (*limiter).isFull) ||
 			len(r.choice) > 0 && !slices.ContainsFunc(r.choice, (*limiter).HasRoom) {
 			continue
@@ -43,10 +50,20 @@ func (n *naive) pick(run *limiter) (request, bool) {
 	return request{}, false
 }
 
-// TestQueueIsFair compares the queue with the naive one: groups within groups, agents across them, choices of agents, priorities, ways, calls, requests
-// that are cancelled while they wait, and slots that come back in any order.
+// least is the limiter with room that has the fewest slots taken, the first of equals; person comes behind of.
+func least(of []*limiter, person *limiter) (l *limiter) {
+	for _, o := range append(slices.Clone(of), person) {
+		if o != nil && o.HasRoom() && (l == nil || o.used < l.used) {
+			l = o
+		}
+	}
+	return l
+}
+
+// TestQueueIsFair compares the queue with the naive one: groups within groups, agents across them, choices of agents and of a person, who needs no
+// slot, priorities, ways, calls, requests that are cancelled while they wait, and slots that come back in any order.
 func TestQueueIsFair(t *testing.T) {
-	starts, passed := 0, 0
+	starts, passed, apart := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		type pair struct{ real, model *limiter }
 		limit := func(name string) pair {
@@ -54,6 +71,7 @@ func TestQueueIsFair(t *testing.T) {
 			return pair{NewLimiter[uint64](n), NewLimiter[uint64](n)}
 		}
 		run, agents := limit("run"), []pair{{}, limit("agent"), limit("agent")}
+		person := pair{NewLimiter[uint64](math.MaxInt), NewLimiter[uint64](math.MaxInt)}
 		groups, up := []pair{{}}, []int{0}
 		for range rapid.IntRange(0, 5).Draw(t, "groups") {
 			up = append(up, rapid.IntRange(0, len(groups)-1).Draw(t, "up"))
@@ -64,6 +82,8 @@ func TestQueueIsFair(t *testing.T) {
 			real, model []*limiter
 			choice      *Choice[uint64]
 			of          []*limiter // the model's of the choice
+			person      *limiter   // the model's
+			free        bool       // the person was chosen
 		}
 		choices := map[string]*Choice[uint64]{}
 		q, n := NewQueue[uint64](), naive{}
@@ -81,15 +101,19 @@ func TestQueueIsFair(t *testing.T) {
 			if len(s.real) > 0 {
 				key.Around = s.real[0]
 			}
-			if ids := rapid.SampledFrom([]string{"", "2", "12", "12"}).Draw(t, "choice"); ids != "" && !s.call {
+			if ids := rapid.SampledFrom([]string{"", "2", "12", "12", "1p", "12p"}).Draw(t, "choice"); ids != "" && !s.call {
 				if choices[ids] == nil {
 					choices[ids] = &Choice[uint64]{}
-					for _, id := range ids {
+					for _, id := range strings.TrimSuffix(ids, "p") {
 						choices[ids].Of = append(choices[ids].Of, agents[id-'0'].real)
 					}
+					choices[ids].Slotless = strings.HasSuffix(ids, "p")
 				}
-				for _, id := range ids {
+				for _, id := range strings.TrimSuffix(ids, "p") {
 					s.of = append(s.of, agents[id-'0'].model)
+				}
+				if choices[ids].Slotless {
+					s.person = person.model
 				}
 				s.choice = choices[ids]
 				key.Choice = s.choice
@@ -99,7 +123,7 @@ func TestQueueIsFair(t *testing.T) {
 			}
 			holds[seq] = s
 			q.Add(w, key, s.real)
-			n.waiting = append(n.waiting, rival{w, s.call, s.model, s.of})
+			n.waiting = append(n.waiting, rival{w, s.call, s.model, s.of, s.person})
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"enter": enter,
@@ -123,6 +147,11 @@ func TestQueueIsFair(t *testing.T) {
 				i := rapid.IntRange(0, len(live)-1).Draw(t, "which")
 				s := holds[live[i]]
 				live = slices.Delete(live, i, i+1)
+				if s.free {
+					q.Return(person.real)
+					person.model.used--
+					return
+				}
 				if !s.call {
 					q.ReturnRun()
 					run.model.used--
@@ -134,9 +163,8 @@ func TestQueueIsFair(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				for {
-					w, picked, more := q.Pick(func(seq uint64) bool { return !dead[seq] }, func(seq uint64) *limiter {
-						of := holds[seq].choice.Of
-						return of[slices.IndexFunc(of, (*limiter).HasRoom)]
+					w, picked, more := q.Pick(func(seq uint64) bool { return !dead[seq] }, func(seq uint64) bool {
+						return least(holds[seq].choice.Of, person.real) == person.real
 					})
 					if more && !picked {
 						continue
@@ -150,16 +178,22 @@ func TestQueueIsFair(t *testing.T) {
 						return
 					}
 					s := holds[w.Seq]
-					if !s.call {
-						run.model.used++
-					}
-					if s.choice != nil { // from now on the request holds what was chosen
-						i := slices.IndexFunc(s.of, (*limiter).HasRoom)
+					if s.free = s.person != nil && least(s.of, s.person) == s.person; s.free {
+						q.Take(person.real)
+						person.model.used++
+						apart++
+					} else if s.choice != nil { // from now on the request holds what was chosen
+						i := slices.Index(s.of, least(s.of, nil))
+						q.Take(s.choice.Of[i])
 						s.real, s.model = append(s.real, s.choice.Of[i]), append(s.model, s.of[i])
-						holds[w.Seq] = s
 					}
-					for _, l := range s.model {
-						l.used++
+					if holds[w.Seq] = s; !s.free {
+						if !s.call {
+							run.model.used++
+						}
+						for _, l := range s.model {
+							l.used++
+						}
 					}
 					live = append(live, w.Seq)
 					starts++
@@ -167,8 +201,8 @@ func TestQueueIsFair(t *testing.T) {
 			},
 		})
 	})
-	t.Logf("%d starts, in the order of the naive queue; %d times one had to wait", starts, passed)
-	if (starts == 0 || passed == 0) && !testing.Short() { // a short run has few operations
+	t.Logf("%d starts, in the order of the naive queue, %d of them without a slot; %d times one had to wait", starts, apart, passed)
+	if (starts == 0 || passed == 0 || apart == 0) && !testing.Short() { // a short run has few operations
 		t.Errorf("too little happened")
 	}
 }

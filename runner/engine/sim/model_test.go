@@ -672,7 +672,7 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 		rejected, refused := false, false
 		if did[*ir.Call](n) == nil {
 			f := m.c.outcome(m.run, a)
-			if a := did[*ir.AgentTask](n); a != nil && a.Agent == "person" && (l == nil || l.at < 0 || l.of.Levels[l.at].Reassign == nil) {
+			if a := did[*ir.AgentTask](n); a != nil && (a.Agent == "person" || a.Pool == "folk") && (l == nil || l.at < 0 || l.of.Levels[l.at].Reassign == nil) {
 				f.Output, f.Error = m.answered(path, o.attempts)
 			}
 			if o.err, o.output = f.Error, "out of "+path; did[*ir.Run](n) == nil {

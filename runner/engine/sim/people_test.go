@@ -42,14 +42,14 @@ func (w *writer) asksPeople(depth int, timed bool) {
 		w.line(depth+1, "repeat { max = 2 }")
 	}
 	w.line(depth+1, `step "%sa" {`, name)
-	switch r.IntN(3) {
+	switch what := r.IntN(4); what {
 	case 0:
 		w.line(depth+2, `run = ["do"]`)
 	case 1:
 		w.line(depth+2, `agent = agent.echo`)
 		w.line(depth+2, "with  = { n = 1 }")
 	default:
-		w.line(depth+2, `agent = agent.person`)
+		w.line(depth+2, `agent = %s`, []string{"agent.person", "pool.folk"}[what-2])
 		w.line(depth+2, `task  = "do"`)
 		w.line(depth+2, "with  = { n = 2 }")
 		if maybe(2) {
@@ -98,6 +98,11 @@ func (c *simulation) asks(run string, s *seen, q *event.Ask) {
 		return // it is told again after a crash
 	}
 	c.asked[id] = true
+	if q.Kind == event.AskTask {
+		if task := did[*ir.AgentTask](node(s.w.Nodes, q.Plain[strings.LastIndexByte(q.Plain, '/')+1:])); task.Pool == "folk" {
+			c.chosen++
+		}
+	}
 	d := c.decision(s.name, q.Node, c.askedAt[run+" "+q.Node], q.Kind, slices.Contains(q.Words, event.WordRevise))
 	d.Ask, d.Shown = q.Number, q.Shown
 	r := rand.New(rand.NewPCG(c.seed, q.Number))
@@ -175,6 +180,14 @@ func (c *simulation) decision(run, node string, attempt int, kind event.AskKind,
 		d.Word = event.WordReject
 	}
 	return d
+}
+
+// help is what the agent of a pool gives in the place of the person who is its other member.
+func (c *simulation) help(run string, f *event.AttemptFinished) {
+	d := c.decision(run, f.Node, f.Attempt, event.AskTask, false)
+	if f.Output = d.Output; d.Word != event.WordDone {
+		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, ExitCode: -1}
+	}
 }
 
 // approval is what an approval comes to in the model.

@@ -160,6 +160,19 @@ func (w *writer) agents() {
 		w.b.WriteString(retry)
 		w.b.WriteString(rules)
 		w.line(0, "}")
+		w.line(0, `agent "helper" {`) // what it does, the person would do
+		w.line(1, `type    = "exec"`)
+		w.line(1, `command = ["helper"]`)
+		if w.people.IntN(2) == 0 {
+			w.line(1, "concurrency = 1")
+		}
+		w.b.WriteString(retry)
+		w.b.WriteString(rules)
+		w.line(0, "}")
+		w.line(0, `pool "folk" {`)
+		w.line(1, "members  = [agent.person, agent.helper]")
+		w.line(1, "strategy = %q", []string{"least_busy", "round_robin"}[w.people.IntN(2)])
+		w.line(0, "}")
 	}
 	w.line(0, `pool "echoes" {`)
 	w.line(1, "members  = [agent.echo3, agent.echo, agent.echo2]")

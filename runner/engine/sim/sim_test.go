@@ -67,7 +67,7 @@ func TestSimulation(t *testing.T) {
 	}
 	var all sim.Struck
 	kinds, broken := map[event.AskKind]int{}, 0
-	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late, helped, chosen := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
 	var sums sync.Mutex
 	shards := uint64(runtime.GOMAXPROCS(0))
@@ -84,6 +84,7 @@ func TestSimulation(t *testing.T) {
 					all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
 					runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
 					pooled, kills, settled, late = pooled+c.pooled, kills+c.crowd.kills, settled+c.settled, late+c.late
+					helped, chosen = helped+c.helped, chosen+c.chosen
 					for kind, n := range c.kinds { // any order: a sum
 						kinds[kind] += n
 					}
@@ -108,6 +109,10 @@ func TestSimulation(t *testing.T) {
 	})
 	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs; %d attempts of pools; %d drivers died alone", runs, parked, turns, circles, pooled, kills)
 	t.Logf("people settled %d asks, %v, and %d decisions came too late; breakers refused %d attempts", settled, kinds, late, broken)
+	t.Logf("pools of people and agents have chosen people %d times, and agents %d times", chosen, helped)
+	if n >= 200 && (chosen < n/20 || helped < n/20) {
+		t.Error("pools of people and agents have chosen too little")
+	}
 	for _, kind := range event.AskKinds {
 		if n >= 1000 && kinds[kind] == 0 { // 2,000 seeds ask 39 times about a budget
 			t.Errorf("no ask of the kind %s was settled", kind)
@@ -204,6 +209,8 @@ type simulation struct {
 	repeated bool
 	barred   int // nodes that needed one whose failure stopped their run
 	pooled   int // attempts of steps that a pool has
+	helped   int // attempts of steps for which a pool of people and agents has chosen an agent
+	chosen   int // tasks for which such a pool has chosen a person
 	crowd    crowd
 	program  *ir.Program
 	store    *sim.Store
@@ -487,8 +494,11 @@ func (c *simulation) able(a event.Attempt) {
 		return
 	}
 	task := did[*ir.AgentTask](node(c.program.Workflow(a.Workflow).Nodes, a.Name))
-	if task.Pool != "" {
-		if members := c.program.Pools[0].Members; !slices.Contains(members, a.Agent.Name) {
+	if task.Pool == "folk" {
+		c.helped++
+	} else if task.Pool != "" {
+		at := slices.IndexFunc(c.program.Pools, func(p ir.Pool) bool { return p.Name == task.Pool })
+		if members := c.program.Pools[at].Members; !slices.Contains(members, a.Agent.Name) {
 			c.t.Errorf("seed %d: %s was given to %q, and the pool has %q", c.seed, a.Node, a.Agent.Name, members)
 		}
 		c.pooled++
@@ -543,6 +553,10 @@ func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished 
 	h.Write(binary.LittleEndian.AppendUint64(nil, c.seed))
 	fmt.Fprint(h, run, a.Node, a.Gate, a.Attempt, a.Compensate)
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
+	if a.Agent != nil && a.Agent.Name == "helper" {
+		c.help(run, &f)
+		return f
+	}
 	if dice := h.Sum64() >> 30; a.Agent != nil && dice%4 > 0 {
 		f.Usage = &event.Usage{InputTokens: int64(dice >> 2 % 20), OutputTokens: int64(dice >> 7 % 20), CostUSD: float64(dice>>12%50) / 1000}
 	}
