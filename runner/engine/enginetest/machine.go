@@ -227,6 +227,8 @@ func (m *machine) start(i int) {
 		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch,
 			Item: &event.Item{Title: h.Next, Assignee: h.To, Handoff: h}, Notice: &event.NoticeRequest{Place: t.Name, Begin: map[string]time.Duration{"dev": 0},
 				Message: event.Message{Kind: event.MessageHandoff, Workflow: "test", Run: m.run, Node: t.Name, Key: key + "/notify"}}}}
+	case t.Tell != "":
+		telling(a, t.Tell)
 	case t.Listen != "":
 		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopListen, Loop: t.Listen}}
 	case t.Emit != "":

@@ -61,6 +61,8 @@ type Task struct {
 	Claim string `json:"claim,omitempty"`
 	// HandOver makes the task hand work over to this agent, and begin a message to the channel "dev" that nobody sends.
 	HandOver string `json:"hand_over,omitempty"`
+	// Tell makes the task send a message from this place to the channels dev and ops; see messagesOnce.
+	Tell string `json:"tell,omitempty"`
 	// Listen makes the task listen for what concerns the loop of this name. The run's output "woken" counts the wakes.
 	Listen string `json:"listen,omitempty"`
 	// Note makes the task wait for a message of kind [Note] for it. The run's output "notes" holds what the messages said, by task.

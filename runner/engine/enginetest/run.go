@@ -96,6 +96,7 @@ func Run(t *testing.T, h Harness) {
 		{"a cancelled run changes nothing more", false, countCancelled},
 		{"an item has one winner, and its work is done once, whatever crashes", false, itemsOnce},
 		{"work that is handed over and its message are there together, whatever crashes", false, handsOver},
+		{"a message reaches its channels, and of equal ones the first, whatever crashes", false, messagesOnce},
 		{"what concerns a loop wakes the runs that listen, as few messages", false, loopsWake},
 		{"an event reaches the runs that wait for it, once, whatever crashes", false, eventsOnce},
 		{"an event starts one run for each subscription, whatever crashes", false, eventsStartOnce},
