@@ -167,7 +167,7 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 				delete(s.tickets, cmd.Cancel.Ticket)
 				s.delayed[cmd.Cancel.Node] = cmd.Cancel.Reason != "its driver died"
 			}
-		case a != nil && a.Kind != event.HoldAttempt:
+		case a != nil && a.Kind != event.HoldAttempt && a.Kind != event.NotifyAttempt:
 			if _, again := s.tickets[a.Ticket]; again {
 				continue
 			}

@@ -135,7 +135,7 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 			j.begun[c.Start.Ticket] = true
 		}
 		switch a := c.Start; {
-		case a == nil || a.Gate != "":
+		case a == nil || a.Gate != "" || a.Kind == event.NotifyAttempt:
 		case a.Compensate && !j.tickets[a.Ticket]:
 			j.tickets[a.Ticket] = true
 			if n := len(j.undone); n == 0 || j.undone[n-1] != a.Node { // after a wait for the run's hold it has another ticket

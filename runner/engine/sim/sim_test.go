@@ -67,7 +67,7 @@ func TestSimulation(t *testing.T) {
 	}
 	var all sim.Struck
 	kinds, broken := map[event.AskKind]int{}, 0
-	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late, helped, chosen := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late, helped, chosen, messages, letters := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
 	var sums sync.Mutex
 	shards := uint64(runtime.GOMAXPROCS(0))
@@ -84,7 +84,7 @@ func TestSimulation(t *testing.T) {
 					all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
 					runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
 					pooled, kills, settled, late = pooled+c.pooled, kills+c.crowd.kills, settled+c.settled, late+c.late
-					helped, chosen = helped+c.helped, chosen+c.chosen
+					helped, chosen, messages, letters = helped+c.helped, chosen+c.chosen, messages+c.messages, letters+c.letters
 					for kind, n := range c.kinds { // any order: a sum
 						kinds[kind] += n
 					}
@@ -112,6 +112,10 @@ func TestSimulation(t *testing.T) {
 	t.Logf("pools of people and agents have chosen people %d times, and agents %d times", chosen, helped)
 	if n >= 200 && (chosen < n/20 || helped < n/20) {
 		t.Error("pools of people and agents have chosen too little")
+	}
+	t.Logf("%d messages were sent, and %d about hand-overs are dead letters", messages, letters)
+	if n >= 200 && (messages < n || letters < n/20) {
+		t.Error("too few messages, or dead letters")
 	}
 	for _, kind := range event.AskKinds {
 		if n >= 1000 && kinds[kind] == 0 { // 2,000 seeds ask 39 times about a budget
@@ -159,12 +163,14 @@ func simulate(t *testing.T, seed uint64, verbose bool) *simulation {
 	}
 	c.run(t, faulty)
 	c.checkHandoffs(t)
+	c.checkMessages(t, false)
 	c.repeated = !t.Failed() && c.repeat(t)
 	if t.Failed() || !c.untimed {
 		return c
 	}
 	calm := newCase(t, seed)
 	calm.run(t, sim.Faults{})
+	calm.checkMessages(t, true)
 	calm.repeat(t)
 	if a, b := c.endings(), calm.endings(); c.crowd.circles+calm.crowd.circles == 0 && !maps.Equal(a, b) {
 		t.Errorf("seed %d: with faults the runs end\n%q\nand without\n%q", seed, a, b)
@@ -179,19 +185,28 @@ func ending(e event.End) string {
 
 var workNumber = regexp.MustCompile(`ds-[0-9]+`)
 
-// checkHandoffs fails if a node has handed its work over twice.
-func (c *simulation) checkHandoffs(t *testing.T) {
+// handed are the items of work that runs have handed over.
+func (c *simulation) handed(t *testing.T) (items []event.Item) {
 	t.Helper()
 	v, err := sim.New(c.store, sim.Options{}).Ask(context.Background(), event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
 	for _, o := range v.(map[string]any)["items"].([]any) {
 		i, err := event.ItemOf(o)
 		if err != nil {
 			t.Fatal(err)
 		}
+		items = append(items, i)
+	}
+	return items
+}
+
+// checkHandoffs fails if a node has handed its work over twice.
+func (c *simulation) checkHandoffs(t *testing.T) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, i := range c.handed(t) {
 		from := i.Handoff.Run + " " + i.Handoff.Node
 		if seen[from] {
 			t.Errorf("seed %d: %s has handed its work over twice", c.seed, from)
@@ -229,12 +244,15 @@ type simulation struct {
 	settled, late int
 	kinds         map[event.AskKind]int // how many asks of each kind were settled
 	broken        int                   // refusals of breakers
+	// told counts the sends of each message, by its key and by the work that was handed over. letters are dead letters about such work.
+	told              map[string]int
+	messages, letters int
 }
 
 func newCase(t *testing.T, seed uint64) *simulation {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
-	c := &simulation{seed: seed, untimed: seed%3 != 0, runs: map[string]*seen{}, keys: map[string]work{}, acked: map[string]bool{}, crowd: alone(), kinds: map[event.AskKind]int{}, t: t}
+	c := &simulation{seed: seed, untimed: seed%3 != 0, runs: map[string]*seen{}, keys: map[string]work{}, acked: map[string]bool{}, crowd: alone(), kinds: map[event.AskKind]int{}, told: map[string]int{}, t: t}
 	draw := func() (*dsl.Program, diag.List) {
 		var people *rand.Rand
 		if hasPeople(seed) {
@@ -253,6 +271,7 @@ func newCase(t *testing.T, seed uint64) *simulation {
 	c.program = p.IR
 	season(r, c.program, !c.untimed, hasPeople(seed))
 	adapt(t, rand.New(rand.NewPCG(seed, 16)), c.program)
+	tell(rand.New(rand.NewPCG(seed, 17)), c.program)
 	return c
 }
 
@@ -451,6 +470,9 @@ func (c *simulation) samework(a event.Attempt) {
 // Attempt implements sim.World: the outcome depends on the seed, the node and the attempt alone, so that faults can't
 // change it; how long it takes is chance.
 func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinished, time.Duration) {
+	if a.Kind == event.NotifyAttempt {
+		return c.send(&a), time.Duration(r.Int64N(int64(10 * time.Second)))
+	}
 	id := attemptID(a.Run, a.Node, a.Gate, a.Compensate, a.Attempt)
 	if c.acked[id] {
 		c.t.Errorf("seed %d: %s was acknowledged and is started again", c.seed, id)
