@@ -91,6 +91,7 @@ func (m *Machine) settleEscalation(r ref, a *asking, word event.Word, by []strin
 	switch {
 	case word == event.WordRetry:
 		x.before, x.limited = d.attempts, 0
+		m.settleMember(r) // the key stays the same
 		m.tryOnceMore(r, why)
 	case word == event.WordSkip:
 		d.err, x.by = nil, last.By
