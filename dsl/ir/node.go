@@ -29,6 +29,8 @@ func (k *NodeKind) UnmarshalText(text []byte) error {
 type Node struct {
 	Name string   `json:"name"`
 	Kind NodeKind `json:"kind"`
+	// Description says what the node is for; it decides nothing.
+	Description string `json:"description,omitempty"`
 
 	// Needs are the nodes whose success this one waits for by its trigger rule; Observes are those whose end it waits for,
 	// whatever the end. Both are inferred from references and depends_on, sorted, without repeats, and disjoint. The order

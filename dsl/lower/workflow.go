@@ -70,7 +70,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	for _, a := range n.Src.Body.Attrs {
 		l.at[path+"/"+a.Name] = a.Range
 	}
-	out := ir.Node{Name: n.Name, Kind: ir.NodeKind(n.Schema.Kind), Needs: n.Needs, Observes: n.Observes, When: n.Expr("when"),
+	out := ir.Node{Name: n.Name, Kind: ir.NodeKind(n.Schema.Kind), Description: n.Text("description"), Needs: n.Needs, Observes: n.Observes, When: n.Expr("when"),
 		ForEach: n.Expr("for_each"), MaxConcurrency: n.Expr("max_concurrency"), Timeout: n.Expr("timeout"), Output: n.OutputType(),
 		Env: env(n.Block), PassEnv: passEnv(n.Block), Dir: n.Expr("dir"), TriggerRule: ir.TriggerRule(n.Text("trigger_rule")), Join: join(n), Losers: ir.Losers(n.Text("losers")),
 		OnError: ir.OnError(n.Text("on_error")), OnLost: ir.OnLost(n.Text("on_lost")), OnTimeout: ir.OnTimeout(n.Text("on_timeout")), Priority: n.Expr("priority"), Repeat: repeat(n), Require: requires(n.Block),

@@ -86,6 +86,7 @@ var (
 	dir      = Attr{Name: "dir", Kind: Value, Want: value.StringType, Default: "the program's folder", Doc: "Working folder, relative to the program's folder."}
 	sh       = Attr{Name: "shell", Kind: Word, Words: []string{"sh", "bash"}, Default: `"sh"`, Doc: "Shell for scripts: sh -e, or bash -eo pipefail."}
 	desc     = Attr{Name: "description", Kind: Text, Doc: "Its purpose, in a sentence."}
+	about    = Attr{Name: "description", Kind: Text, Doc: "The purpose of the node, in a sentence. Plans, drawings, runs show and reports print it."}
 	typ      = Attr{Name: "type", Kind: Type, Default: "any", Doc: "Type of its value."}
 	deft     = Attr{Name: "default", Kind: Value, Want: value.AnyType, Doc: "Value if none is given. Without a default, a value is required."}
 	time     = Attr{Name: "timeout", Kind: Duration, Doc: "Maximum time of one attempt, without queueing and gates."}
@@ -117,7 +118,7 @@ var (
 		Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge the result of the group when it succeeds, in order. A gate with on_fail = \"retry\" repeats the whole group, as its next iteration, or, without a repeat, up to max_attempts of the group's retry, 3 by default. The agents inside get the gate's feedback."})
 	nodeBlock   = []string{"repeat", "deadline", "degrade", "require", "retry", "budget", "classify"}
 	innerNodes  = []string{"step", "sequence", "parallel", "switch", "feedback", "consensus", "delegate", "compete"}
-	commonAttrs = attrs(when, deps, rule, each, par, join, lose, oner, prio)
+	commonAttrs = attrs(about, when, deps, rule, each, par, join, lose, oner, prio)
 )
 
 func blocks(lists ...[]string) (out []string) {

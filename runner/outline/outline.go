@@ -56,12 +56,14 @@ type Rule struct {
 
 // Step is one step of the outline.
 type Step struct {
-	Node   string   `json:"node"` // its name, below the names of the groups it lies in
-	Name   string   `json:"name"`
-	Wave   int      `json:"wave"` // from 1; 0 in finally
-	Does   string   `json:"does"` // the kind of its action, with the NAME of an agent or a workflow: run, agent NAME, call NAME, value …
-	After  []string `json:"after,omitempty"`
-	Agents []string `json:"agents,omitempty"`
+	Node string `json:"node"` // its name, below the names of the groups it lies in
+	Name string `json:"name"`
+	Wave int    `json:"wave"` // from 1; 0 in finally
+	// Description is the description of the step in the file.
+	Description string   `json:"description,omitempty"`
+	Does        string   `json:"does"` // the kind of its action, with the NAME of an agent or a workflow: run, agent NAME, call NAME, value …
+	After       []string `json:"after,omitempty"`
+	Agents      []string `json:"agents,omitempty"`
 	// Conditions are why it may not run, those of the groups around it included.
 	Conditions []string `json:"conditions,omitempty"`
 	// Skipped is the condition that is known to be false already.

@@ -42,7 +42,7 @@ func (o *outliner) steps(out *Outline) {
 
 func (o *outliner) step(i int) Step {
 	n := &o.g.Nodes[i]
-	s := Step{Node: o.path(i), Name: n.Name, Does: does(n)}
+	s := Step{Node: o.path(i), Name: n.Name, Description: n.Description, Does: does(n)}
 	for _, a := range n.Awaits {
 		s.After = append(s.After, o.g.Nodes[a.Node].Name)
 	}

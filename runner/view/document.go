@@ -59,17 +59,19 @@ type ChangeDoc struct {
 type NodeDoc struct {
 	ID string `json:"id"`
 	// Item names the member of a list that an instance works on, as JSON; Members is the number of instances of a for_each.
-	Item       string       `json:"item,omitempty"`
-	Members    int          `json:"members,omitempty"`
-	Status     event.Status `json:"status"`
-	Attempts   int          `json:"attempts"`
-	ExitCode   int          `json:"exit_code"` // -1 where there is none
-	Output     Data         `json:"output"`
-	Error      *event.Error `json:"error"`
-	StartedAt  Moment       `json:"started_at"`
-	FinishedAt Moment       `json:"finished_at"`
-	Agent      *string      `json:"agent"`
-	Reason     string       `json:"reason"`
+	Item    string `json:"item,omitempty"`
+	Members int    `json:"members,omitempty"`
+	// Description is the description of the node in the file.
+	Description string       `json:"description,omitempty"`
+	Status      event.Status `json:"status"`
+	Attempts    int          `json:"attempts"`
+	ExitCode    int          `json:"exit_code"` // -1 where there is none
+	Output      Data         `json:"output"`
+	Error       *event.Error `json:"error"`
+	StartedAt   Moment       `json:"started_at"`
+	FinishedAt  Moment       `json:"finished_at"`
+	Agent       *string      `json:"agent"`
+	Reason      string       `json:"reason"`
 	// WaitsFor says what a waiting node waits for, or which run a running node has called.
 	WaitsFor *WaitsForDoc `json:"waits_for,omitempty"`
 	// Tolerated tells that the node failed and that this does not count.
@@ -156,7 +158,7 @@ func (r *Run) Document() Document {
 }
 
 func (r *Run) document(n *Node) NodeDoc {
-	d := NodeDoc{ID: n.Path, Item: n.Item, Members: n.Members, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child, Warnings: n.Warnings,
+	d := NodeDoc{ID: n.Path, Item: n.Item, Members: n.Members, Description: r.Description(n), Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child, Warnings: n.Warnings,
 		ExitCode: -1, StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
 	if c := n.Compensation; c != nil {
 		d.Compensation = &CompensationDoc{Status: c.Status, ExitCode: -1}

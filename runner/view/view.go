@@ -142,6 +142,14 @@ func (r *Run) outline(nodes []ir.Node, prefix string) {
 	}
 }
 
+// Description returns the description that the file gives to a node; "" if there is none, or if the workflow is not known.
+func (r *Run) Description(n *Node) string {
+	if d := r.declared[n.Name]; d != nil {
+		return d.Description
+	}
+	return ""
+}
+
 // Node returns the node of a path, or nil.
 func (r *Run) Node(path string) *Node { return r.byPath[path] }
 

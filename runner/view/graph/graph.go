@@ -51,6 +51,8 @@ type Node struct {
 	Parent string `json:"parent,omitempty"`
 	Kind   string `json:"kind"`
 	Title  string `json:"title"`
+	// Description is the description of the node in the file.
+	Description string `json:"description,omitempty"`
 	// Does is the action of a step in a few words: run go vet ./..., agent reviewer.
 	Does string `json:"does,omitempty"`
 	// Marks say what else decides whether, how often and how it runs: when …, for each …, at most 3 times.
@@ -139,7 +141,7 @@ func (b *builder) nodes(list []ir.Node, parent int, ordered bool) {
 	previous := -1
 	for i := range list {
 		n := &list[i]
-		id := b.add(Node{ID: n.Name, Kind: string(n.Kind), Title: n.Name, Does: does(n), Marks: marks(n)}, parent)
+		id := b.add(Node{ID: n.Name, Kind: string(n.Kind), Title: n.Name, Description: n.Description, Does: does(n), Marks: marks(n)}, parent)
 		b.number[n.Name] = id
 		b.waits = append(b.waits, wait{n, id, previous})
 		if ordered {

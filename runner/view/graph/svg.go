@@ -163,6 +163,9 @@ func (n *Node) about() string {
 	if n.Does != "" {
 		lines = append(lines, n.Does)
 	}
+	if n.Description != "" {
+		lines = append(lines, n.Description)
+	}
 	lines = append(lines, n.Marks...)
 	if n.State != nil {
 		lines = append(lines, n.State.String())

@@ -35,6 +35,9 @@ func (n *Node) rows() []row {
 	if n.Does != "" {
 		out = append(out, row{n.Does, "small"})
 	}
+	if n.Description != "" {
+		out = append(out, row{n.Description, "small"})
+	}
 	marks := n.Marks
 	if len(marks) > maxMarks {
 		marks = append(slices.Clone(marks[:maxMarks-1]), fmt.Sprintf("and %d more", len(marks)-maxMarks+1))

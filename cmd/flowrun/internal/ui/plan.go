@@ -270,6 +270,9 @@ func (p *Planned) worst() string {
 // planned is a step in a line: its name, what it does, what it waits for, how often, and on what condition.
 func planned(s *outline.Step, node, does int, times map[string]string) string {
 	var notes []string
+	if s.Description != "" {
+		notes = append(notes, Clean(s.Description))
+	}
 	if len(s.After) > 0 {
 		notes = append(notes, "after "+strings.Join(s.After, ", "))
 	}

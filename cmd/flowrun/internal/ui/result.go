@@ -88,12 +88,21 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, scene Scene, now event.Time
 			t.Printf("%s\n", line)
 			continue
 		}
-		t.Printf("%s\n", line+ran(r, nodes[i].n))
+		t.Printf("%s\n", line+ran(r, nodes[i].n)+described(t, r, nodes[i].n))
 		begunBelow(t, begun, nodes[i].n.Path, now)
 	}
 	if r.Status.Terminal() {
 		Outputs(t, r.Outputs)
 	}
+}
+
+// described is the description of a node behind its row; instances and iterations leave it to the row of all of them.
+func described(t *Term, r *view.Run, n *view.Node) string {
+	text := r.Description(n)
+	if text == "" || strings.HasSuffix(n.Path, "]") || n.Iteration() > 0 {
+		return ""
+	}
+	return "  " + t.Style(dim, Truncate(Clean(text), SaidCells))
 }
 
 // ran is why a node runs or ran, which a row of the live tree leaves out.

@@ -36,7 +36,7 @@ func RunSummary(r *view.Run, scene Scene, now event.Time, most int) string {
 	left, full := 0, false
 	r.Each(func(n *view.Node, _ int) {
 		row := fmt.Sprintf("| %s %s | %s | %s | %d | %s |\n", icon(n.Status, 0), n.Status, cell(n.Title()), Duration(n.Duration(now)), n.Attempt,
-			cell(Truncate(gist(why(n.Status, n.Reason, n.Result)), MaxReason)))
+			cell(Truncate(gist(join(r.Description(n), why(n.Status, n.Reason, n.Result))), MaxReason)))
 		if full = full || b.Len()+len(row)+summaryTail > most; full {
 			left++
 			return

@@ -31,6 +31,9 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time, all
 			t.Printf("  at %s\n", Clean(at))
 		}
 	}
+	if about := r.Description(n); about != "" {
+		fact(t, "description", ": "+Clean(about))
+	}
 	if n.Item != "" {
 		fact(t, "item", ": "+Clean(n.Item))
 	}
