@@ -67,7 +67,7 @@ runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source memory runner/compose runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view runner/watch
+runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source loop/worktree memory runner/compose runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view runner/watch
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/flowtest                  dsl/expr dsl/ir dsl/value loop/backlog loop/machine runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view runner/webhook
 runner/follow                    memory/private
@@ -112,6 +112,7 @@ loop/schedule                    pure: dsl/diag loop/zone cron
 loop/zone                        pure: dsl/diag
 loop/backlog                     once: memory/lazyregexp runner/event goldmark
 loop/source                      dsl/ir dsl/value loop/backlog runner/event runner/executor runner/shared
+loop/worktree                    dsl/ir runner/event runner/executor
 
 workflows
 
@@ -121,7 +122,7 @@ cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/e
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
-cmd/flowrun/internal/serve       dsl dsl/ir dsl/value loop/schedule memory/private runner runner/engine runner/event runner/journal runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook
+cmd/flowrun/internal/serve       dsl dsl/ir dsl/value loop/schedule loop/worktree memory/private runner runner/engine runner/event runner/journal runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook
 cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/value runner/event runner/stats runner/view runner/view/graph
 cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/schema -memory/cache -dsl/check -dsl/lower cobra hcl
 

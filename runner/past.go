@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -340,7 +341,7 @@ func (s *Service) replayEnded(run string, begin func(*ir.Program, string) bool, 
 		return false, err
 	}
 	first, program, err := s.Beginning(ctx, run)
-	if err != nil || !begin(program.Program, first.Dir) {
+	if err != nil || !begin(program.Program, cmp.Or(first.Program, first.Dir)) {
 		return false, err
 	}
 	p, err := s.Past(ctx, run)

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/loop/source"
+	"github.com/flowrun/flowrun/loop/worktree"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -90,6 +91,7 @@ func New(o Options) *Service {
 		o.Executors.Register(notify.New(o.Executors, s.Ask, notify.Options{}), event.NotifyAttempt)
 		o.Executors.Register(benchmark.New(o.Executors, s.Ask), event.BenchmarkAttempt)
 		o.Executors.Register(source.New(o.Executors, s.Ask), event.SourceAttempt)
+		o.Executors.Register(worktree.New(o.Executors, o.Store), event.WorktreeAttempt)
 	}
 	s.agents = recall.New(o.Executors, s.memoryOf)
 	for _, pair := range o.Environ {

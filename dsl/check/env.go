@@ -52,6 +52,7 @@ var (
 	causeType = value.Object(map[string]value.Type{
 		"kind": {Kind: value.StringT, Enum: schema.CauseKinds}, "name": value.StringType.OrNull(), "id": value.StringType.OrNull(), "source": value.StringType.OrNull(),
 		"at": value.StringType.OrNull(), "scheduled_at": value.StringType.OrNull(), "depth": value.IntType,
+		"worktree": value.StringType.OrNull(), "branch": value.StringType.OrNull(),
 	})
 	usageType = value.Object(map[string]value.Type{
 		"attempts": value.IntType, "input_tokens": value.IntType, "output_tokens": value.IntType, "tokens": value.IntType, "cost_usd": value.NumberType,

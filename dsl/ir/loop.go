@@ -26,8 +26,9 @@ type Loop struct {
 	Sources   []Source    `json:"sources,omitempty"`   // in the order in which they are asked
 	Handles   []Handle    `json:"handles,omitempty"`   // the first that matches has the item
 	Limits    *LoopLimits `json:"limits,omitempty"`
-	Target    *LoopTarget `json:"target,omitempty"` // nil: none
-	Notify    []string    `json:"notify,omitempty"` // channels
+	Target    *LoopTarget `json:"target,omitempty"`   // nil: none
+	Notify    []string    `json:"notify,omitempty"`   // channels
+	Worktree  bool        `json:"worktree,omitempty"` // the run of each item has a git worktree and a branch of its own
 }
 
 // Source is one source of a loop. Fields that its kind does not use are zero.

@@ -14,6 +14,9 @@ import (
 func loop(b *check.Block, p *check.Program, known map[string][]string) ir.Loop {
 	out := ir.Loop{Name: b.Name, Agents: p.LoopAgents(b), Lease: b.Expr("lease"), Heartbeat: b.Expr("heartbeat"), Idle: b.Expr("idle"), IdleMax: b.Expr("idle_max"),
 		Notify: names(b.Attrs["notify"]), Quotas: quotas(b, p)}
+	if a := b.Attrs["worktree"]; a != nil {
+		out.Worktree = a.Flag
+	}
 	for _, i := range b.Blocks {
 		switch i.Schema.Kind {
 		case "source":

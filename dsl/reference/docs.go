@@ -70,7 +70,7 @@ var (
 		"started_at": "When it started, in RFC 3339.",
 		"status":     "Status of the run; readable in outputs of the workflow, in compensate and in finally.",
 		"failed":     "Names of the failed nodes; readable in the same places as status.",
-		"cause":      "Cause of the run: kind (manual, call, event, routine, loop or retry), name (of the event, routine or loop, or the path of the calling node), id (of the event or item, or of the other run), source and at (publisher and time of the event), scheduled_at (the scheduled moment of a routine) and depth (the length of the chain of events). Members that do not apply are null.",
+		"cause":      "Cause of the run: kind (manual, call, event, routine, loop or retry), name (of the event, routine or loop, or the path of the calling node), id (of the event or item, or of the other run), source and at (publisher and time of the event), scheduled_at (the scheduled moment of a routine), worktree and branch (the folder and the branch that a loop with worktree = true made for the run) and depth (the length of the chain of events). Members that do not apply are null.",
 		"usage":      "Usage of the run so far, including called runs: attempts, input_tokens, output_tokens, tokens and cost_usd.",
 		"error":      "The first error; readable in the same places as status.",
 	}

@@ -62,7 +62,8 @@ type leftWork struct {
 	Run    string                 `json:"run"`
 	Does   string                 `json:"workflow"`
 	Inputs map[string]value.Value `json:"inputs,omitempty"`
-	Since  event.Time             `json:"since,string"`    // of the claim
+	Since  event.Time             `json:"since,string"` // of the claim
+	Tree   *event.Worktree        `json:"tree,omitempty"`
 	Asked  bool                   `json:"asked,omitempty"` // a person had to look at it
 }
 
@@ -112,7 +113,7 @@ func (m *Machine) leave(goesOn bool) value.Value {
 		if w.isLeft() {
 			item := w.item
 			item.Body = "" // the run has it
-			c.Parked = append(c.Parked, leftWork{w.source.Name, w.key, item.Object(), w.mark, w.agent.Name, w.token, w.child.Run, w.child.Workflow, w.child.Inputs, w.since, w.escalated})
+			c.Parked = append(c.Parked, leftWork{w.source.Name, w.key, item.Object(), w.mark, w.agent.Name, w.token, w.child.Run, w.child.Workflow, w.child.Inputs, w.since, w.tree, w.escalated})
 		}
 	}
 	for _, at := range m.limits.begun {
@@ -220,7 +221,7 @@ func (m *Machine) adopt() {
 // adoptWork goes on with a parked item. back is how far the clock was set back meanwhile.
 func (m *Machine) adoptWork(l *leftWork, back time.Duration) {
 	item, err := event.ItemOf(l.Item)
-	w := &work{item: item, mark: l.Mark, token: l.Token, stage: working, since: l.Since.Add(-back), escalated: l.Asked}
+	w := &work{item: item, mark: l.Mark, token: l.Token, stage: working, since: l.Since.Add(-back), escalated: l.Asked, tree: l.Tree}
 	for _, s := range m.sources {
 		if s.Name == l.Source && s.itemKey(item.ID) == l.Key {
 			w.source = s
@@ -237,6 +238,7 @@ func (m *Machine) adoptWork(l *leftWork, back time.Duration) {
 	}
 	w.key, w.path = w.source.itemKey(item.ID), nodePath(item.ID)
 	w.child = &event.StartChild{Run: l.Run, Node: w.path, Workflow: l.Does, Inputs: l.Inputs, Cause: m.causeOf(&item)}
+	enter(w.child, w.tree)
 	m.work = append(m.work, w)
 	w.agent.busy++ // until it is known that the run still waits
 	m.do(event.Command{StartChild: w.child})

@@ -55,6 +55,7 @@ type workplace struct {
 	deaths  int               // of drivers and processes
 	kinds   map[string]int    // what happened, for the test of the test
 	bad     string
+	trees   map[string]string // by run: made, or removed
 	tickets map[string]bool
 	asks    map[string]bool        // runs that may ask somebody
 	drawn   map[string]*event.Item // what was drawn, and is closed if somebody else has ended it
@@ -82,6 +83,7 @@ type hall struct {
 	halt    event.Time      // real time since when nothing may begin; 0: it may
 	stopped map[string]bool // agents after a fatal failure
 	pauses  map[string]pause
+	trees   bool                  // its runs have worktrees
 	quota   bool                  // it waits for the quota tracker
 	success float64               // the target of success_rate; 0: none
 	missed  map[string]bool       // by target: the loop has said so
@@ -129,6 +131,9 @@ func (m *workplace) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinishe
 	case a.Source != nil:
 		m.source(a.Source, &f, r)
 		return f, time.Duration(r.Int64N(int64(5 * time.Second)))
+	case a.Worktree != nil:
+		m.worktree(a.Worktree, &f, r)
+		return f, time.Duration(r.Int64N(int64(5 * time.Second)))
 	case a.Agent == nil:
 		m.kinds["message"]++
 		return f, time.Second
@@ -154,6 +159,31 @@ func (m *workplace) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinishe
 	}
 	m.log("attempt of %s in run %s takes %s: %s", item, a.Run, took, f.Outcome)
 	return f, took
+}
+
+// worktree makes and removes worktrees, and sometimes cannot.
+func (m *workplace) worktree(q *event.WorktreeRequest, f *event.AttemptFinished, r *rand.Rand) {
+	w := event.Worktree{Root: "/w/" + q.Run, Dir: "/w/" + q.Run + "/app", Branch: q.Branch}
+	if !m.quiet() && r.IntN(15) == 0 {
+		m.upset++
+		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: "git hangs"}
+		return
+	}
+	switch {
+	case !q.Remove && m.trees[q.Run] == "removed":
+		m.fail("the worktree of run %s is made again", q.Run)
+	case !q.Remove:
+		m.trees[q.Run] = "made"
+	case m.live[m.who[q.Run]] == q.Run && m.who[q.Run] != "":
+		m.fail("the worktree of run %s is removed while an attempt works in it", q.Run)
+	default:
+		m.trees[q.Run] = "removed"
+		m.kinds["worktree"]++
+		if r.IntN(4) == 0 {
+			w.Kept = "1 commit is not merged"
+		}
+	}
+	f.Output = w.Object()
 }
 
 // source answers for a list elsewhere.
@@ -267,10 +297,13 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 	}
 	m.who[c.Run] = item
 	m.upset++
+	if want := "/w/" + c.Run; h.trees != (c.Dir == want+"/app") || h.trees != (c.Cause.Worktree == want) || h.trees != (c.Cause.Branch != "") || h.trees && m.trees[c.Run] != "made" {
+		m.fail("loop %s, whose runs have worktrees: %v, began run %s in %q: %s", h.name, h.trees, c.Run, c.Dir, m.trees[c.Run])
+	}
 	if h.quota && (m.jumped == 0 || m.real().Sub(m.jumped) > 3*time.Hour) {
 		list, err := m.host.Limits(context.Background())
 		for _, l := range list {
-			if opened := l.Next.Add(-2 * time.Hour); err == nil && l.Name == "tracker" && l.Health == "open" && now.Sub(opened) > 10*time.Minute {
+			if opened := l.Next.Add(-2 * time.Hour); err == nil && l.Name == "tracker" && l.Health == "open" && l.Next > now && now.Sub(opened) > 10*time.Minute {
 				m.fail("loop %s began item %s, and the breaker of its quota is open since %s", h.name, item, opened)
 			}
 		}
@@ -445,7 +478,7 @@ workflow "tidy" {
 		fmt.Fprintf(&b, "agent \"%s\" {\n  type = \"exec\"\n  command = [\"x\"]\n  concurrency = %d\n  capabilities = %s\n}\n", name, 1+r.IntN(2), pick(r, `["go"]`, `["go", "gpu"]`, `["docs"]`))
 	}
 	fmt.Fprintf(&b, "pool \"team\" { members = [%s] }\n", strings.Join(names, ", "))
-	m := &workplace{seed: seed, r: r, live: map[string]string{}, who: map[string]string{}, seen: map[string]uint64{}, lists: map[string][]*far{}, done: map[string]int{}, kinds: map[string]int{}, tickets: map[string]bool{}, asks: map[string]bool{}, drawn: map[string]*event.Item{}}
+	m := &workplace{seed: seed, r: r, live: map[string]string{}, who: map[string]string{}, seen: map[string]uint64{}, lists: map[string][]*far{}, done: map[string]int{}, kinds: map[string]int{}, tickets: map[string]bool{}, asks: map[string]bool{}, drawn: map[string]*event.Item{}, trees: map[string]string{}}
 	for _, l := range []string{"one", "two"} {
 		h := &hall{name: l, missed: map[string]bool{}, told: map[string]event.Time{}, lease: pick(r, 3*time.Minute, 10*time.Minute, time.Hour), idle: pick(r, 30*time.Second, 5*time.Minute, 20*time.Minute)}
 		m.loops = append(m.loops, h)
@@ -469,6 +502,9 @@ workflow "tidy" {
 		}
 		if limits != "" {
 			fmt.Fprintf(&b, "limits {\n%s}\n", limits)
+		}
+		if h.trees = r.IntN(3) == 0; h.trees {
+			b.WriteString("worktree = true\n")
 		}
 		if h.quota = r.IntN(4) == 0; h.quota {
 			b.WriteString("quota = quota.tracker\n")
@@ -594,7 +630,8 @@ func (m *workplace) plan() {
 			})
 		}
 	}
-	if r.IntN(3) == 0 { // so many at once that targets are judged
+	dear := slices.ContainsFunc(m.loops, func(h *hall) bool { return h.cost > 0 }) // it would not end them in a month
+	if r.IntN(3) == 0 && !dear {                                                   // so many at once that targets are judged
 		burst := make([]event.Item, 15+r.IntN(15))
 		for i := range burst {
 			burst[i] = event.Item{ID: fmt.Sprintf("b%d", i), Title: "t", Labels: []string{"twice"}}

@@ -18,7 +18,9 @@ const (
 	claiming  stage = iota // the claim is asked for
 	looking                // the source is asked whether the item is still open
 	taking                 // the source is told who has it
+	making                 // a worktree is made for its run
 	working                // its run goes on
+	clearing               // the worktree is removed
 	checking               // the run has ended, and the source is asked again
 	reporting              // the source is told the end
 	ending                 // the claim is ended
@@ -53,6 +55,8 @@ type work struct {
 	close            event.ClaimOperation // what becomes of the claim
 	say              string               // why, in words
 	gone             bool                 // the source calls the item closed
+	tree             *event.Worktree      // nil: the run has none, or it is removed
+	then             func()               // what follows when the worktree is removed
 }
 
 // words say who has the item.
@@ -107,7 +111,7 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 			m.bar(w, "its source cannot be asked about it: "+why(f, nil), m.now.Add(m.idle))
 			m.release(w, "the source cannot be asked")
 		case !open:
-			m.barLiar(w)
+			m.barLonger(w, "its source has listed it as open, and then said that it is closed")
 			m.release(w, "it was closed meanwhile")
 		case w.lost:
 			m.forget(w, "the claim was lost")
@@ -115,6 +119,10 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 			w.stage = taking
 			m.askItem(w, event.SourceTake, nil)
 		}
+	case making:
+		m.worktreeMade(w, f)
+	case clearing:
+		m.worktreeCleared(w, f)
 	case taking:
 		o, _ := f.Output.(map[string]any)
 		switch {
@@ -122,7 +130,7 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 			m.bar(w, "its source does not give it: "+why(f, nil), m.now.Add(m.idle))
 			m.release(w, "the source does not give it")
 		case o["closed"] == true || o["ok"] == false:
-			m.barLiar(w)
+			m.barLonger(w, "its source has listed it as open, and then said that it is closed")
 			m.release(w, "it was closed or taken meanwhile")
 		case w.lost:
 			m.forget(w, "the claim was lost")
@@ -226,12 +234,18 @@ func (m *Machine) startRun(w *work) {
 		m.release(w, reason)
 		return
 	}
+	if m.loop.Worktree && w.tree == nil {
+		w.stage = making
+		m.askWorktree(w, false)
+		return
+	}
 	m.limits.unbegin(w.begun) // it counts from now on
 	m.limits.begin(m.now)
 	m.targets.started(w, m.now)
 	w.stage = working
 	w.child = &event.StartChild{Run: RunOf(w.key, w.token), Node: w.path, Workflow: w.workflow, Inputs: w.inputs, Late: w.late,
 		Cause: m.causeOf(&w.item)}
+	enter(w.child, w.tree)
 	m.do(event.Command{StartChild: w.child})
 	m.show(event.Transition{Node: w.path, From: event.Running, To: event.Waiting, WaitsFor: &event.WaitsFor{Kind: event.WaitChild, Name: w.child.Run}, Name: w.item.ID})
 }
@@ -252,6 +266,11 @@ func (m *Machine) runEnded(f *event.ChildFinished) {
 		m.usage.Add(*f.Usage)
 		m.limits.spend(m.now, f.Usage.CostUSD)
 	}
+	m.clearWorktree(w, func() { m.finish(w, f) })
+}
+
+// finish goes on with an item whose run has ended.
+func (m *Machine) finish(w *work, f *event.ChildFinished) {
 	switch {
 	case w.lost:
 		m.forget(w, "the claim was lost")
@@ -292,7 +311,9 @@ func (m *Machine) report(w *work) {
 }
 
 // release gives an item back that was not done.
-func (m *Machine) release(w *work, reason string) { m.endClaim(w, event.ClaimRelease, reason) }
+func (m *Machine) release(w *work, reason string) {
+	m.clearWorktree(w, func() { m.endClaim(w, event.ClaimRelease, reason) })
+}
 
 // endClaim ends the claim of an item.
 func (m *Machine) endClaim(w *work, op event.ClaimOperation, reason string) {
@@ -401,14 +422,14 @@ func (m *Machine) bar(w *work, reason string, until event.Time) {
 	m.barred[w.key] = bar{why: reason, until: until, mark: w.mark}
 }
 
-// barLiar keeps an item from being taken that its source lists as open and then calls closed, each time for twice as long.
-func (m *Machine) barLiar(w *work) {
+// barLonger keeps an item from being taken, each time for twice as long.
+func (m *Machine) barLonger(w *work, reason string) {
 	d := m.idle
 	for i := 0; i < m.lies[w.key] && d < day; i++ {
 		d *= 2
 	}
 	m.lies[w.key]++
-	m.bar(w, "its source has listed it as open, and then said that it is closed", m.now.Add(min(d, day)))
+	m.bar(w, reason, m.now.Add(min(d, day)))
 }
 
 // barDead keeps an item from being taken that was given up, until it changes or something wakes the loop: somebody may have revived it.

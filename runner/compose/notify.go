@@ -40,7 +40,10 @@ func (c *Composer) Notice(n *Notice) (*event.Attempt, *event.Error) {
 	a := &event.Attempt{Node: strings.TrimPrefix(n.Path+"/notify", "/"), Name: n.Name, Attempt: 1, Run: c.run.Run, Workflow: c.run.Workflow, Base: c.run.Env,
 		Key: c.attemptKey(&Work{Path: n.Path, Generation: n.Generation}, append([]string{"notify", string(n.Message.Kind), n.About}, numberOf(n.Number)...)...)}
 	var err error
-	if a.Dir, err = c.evalDir(nil, c.Constants()); err != nil {
+	if a.Dir = c.run.Program; a.Dir == "" {
+		a.Dir, err = c.evalDir(nil, c.Constants())
+	}
+	if err != nil {
 		return nil, EvaluationError("dir", err)
 	}
 	m := n.Message

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -24,6 +25,9 @@ func Child(parent Start, c event.StartChild) Start {
 	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
 	s.First.Loop = nil
 	s.First.Held = c.Held
+	if c.Dir != "" {
+		s.First.Program, s.First.Dir = cmp.Or(s.First.Program, s.First.Dir), c.Dir
+	}
 	s.First.Budget = c.Budget
 	if s.First.Cause = c.Cause; c.Cause == nil {
 		s.First.Cause = event.CallCause(&parent.First)

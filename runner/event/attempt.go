@@ -25,6 +25,7 @@ const (
 	NotifyAttempt     AttemptKind = "notify"    // a message to channels
 	BenchmarkAttempt  AttemptKind = "benchmark" // a program that is run several times and measured, for a gate
 	SourceAttempt     AttemptKind = "source"    // a question to a source of a loop
+	WorktreeAttempt   AttemptKind = "worktree"  // makes or removes the git worktree of an item's run
 	StoreAttempt      AttemptKind = "store"     // the host answers it from what runs share; no executor carries it out
 	// HoldAttempt takes what its Admission says for a group, a call or a run. No executor carries it out: the host answers OK as soon
 	// as all of it is granted, and keeps it granted until a CancelAttempt of the ticket, or until nobody drives the run. A new driver
@@ -34,7 +35,7 @@ const (
 
 // AttemptKinds lists all kinds of attempts.
 var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
-	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, SourceAttempt, StoreAttempt, HoldAttempt, BenchmarkAttempt}
+	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, SourceAttempt, WorktreeAttempt, StoreAttempt, HoldAttempt, BenchmarkAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.
 func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + string(t)) }
@@ -91,6 +92,8 @@ type Attempt struct {
 	Benchmark *Benchmark `json:"benchmark,omitempty"`
 
 	Source *SourceRequest `json:"source,omitempty"`
+
+	Worktree *WorktreeRequest `json:"worktree,omitempty"`
 
 	Store *StoreRequest `json:"store,omitempty"`
 
@@ -198,6 +201,9 @@ func (f *facts) attempt(a *Attempt) {
 	}
 	if a.Source != nil {
 		f.source(a.Source)
+	}
+	if a.Worktree != nil {
+		f.worktree(a.Worktree)
 	}
 	if a.Store != nil {
 		f.store(a.Store)

@@ -31,6 +31,9 @@ type Cause struct {
 	At     Time   `json:"at,omitempty"` // when the event was published
 	// ScheduledAt is the time for which a routine started the run, which may have started later.
 	ScheduledAt Time `json:"scheduled_at,omitempty"`
+	// Worktree is the folder, and Branch the branch, that a loop made for the run of an item.
+	Worktree string `json:"worktree,omitempty"`
+	Branch   string `json:"branch,omitempty"`
 	// Events are the ids of the events that led to the run, the oldest first.
 	Events []string `json:"events,omitempty"`
 	// Handoff is the document with which the work of the run, or of a run that calls it, was handed over.
@@ -88,7 +91,8 @@ func CallCause(caller *RunStarted) *Cause {
 // Object returns the cause as expressions read it. A field that does not apply is null.
 func (c *Cause) Object() map[string]any {
 	return map[string]any{"kind": string(c.Kind), "name": textOrNull(c.Name), "id": textOrNull(c.ID), "source": textOrNull(c.Source),
-		"at": textOrNull(c.At.String()), "scheduled_at": textOrNull(c.ScheduledAt.String()), "depth": float64(len(c.Events))}
+		"at": textOrNull(c.At.String()), "scheduled_at": textOrNull(c.ScheduledAt.String()), "depth": float64(len(c.Events)),
+		"worktree": textOrNull(c.Worktree), "branch": textOrNull(c.Branch)}
 }
 
 // String says who started the run, in words.
@@ -116,6 +120,8 @@ func (f *facts) cause(c *Cause) {
 	f.text('s', c.Source)
 	f.number('a', uint64(c.At))
 	f.number('d', uint64(c.ScheduledAt))
+	f.text('w', c.Worktree)
+	f.text('b', c.Branch)
 	f.texts('e', c.Events)
 	if c.Handoff != nil {
 		f.handoff(c.Handoff)

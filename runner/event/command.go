@@ -82,6 +82,8 @@ type StartChild struct {
 	Held   []string        `json:"held,omitempty"`
 	Late   map[string]Late `json:"late,omitempty"`   // the sensitive ones
 	Budget *Bounds         `json:"budget,omitempty"` // what the run may use; nil: as much as it likes
+	// Dir is the folder in which the run works, absolute; "": that of the caller.
+	Dir string `json:"dir,omitempty"`
 	// Cause is what started the run, if it is not the call.
 	Cause *Cause `json:"cause,omitempty"`
 }

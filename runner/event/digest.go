@@ -98,6 +98,7 @@ func (f *facts) command(c *Command) {
 		f.values('i', c.StartChild.Inputs)
 		f.deferred('l', c.StartChild.Late)
 		f.texts('h', c.StartChild.Held)
+		f.text('d', c.StartChild.Dir)
 		if b := c.StartChild.Budget; b != nil {
 			*f = append(*f, 'b')
 			f.number('a', uint64(b.Attempts))

@@ -105,6 +105,8 @@ type RunStarted struct {
 	Late map[string]Late `json:"late,omitempty"`
 	// Dir is the program's folder, absolute: where a step without dir runs.
 	Dir string `json:"dir,omitempty"`
+	// Program is the program's folder if the run works in another one, Dir: that of a worktree; "": it is Dir.
+	Program string `json:"program,omitempty"`
 	// Env is the allow-listed part of the environment (PATH, HOME, LANG …) that every attempt gets.
 	Env map[string]string `json:"env,omitempty"`
 	// Parallel, if not 0, is what the command line gave in place of the workflow's max_concurrency.

@@ -64,6 +64,11 @@ func (t *test) answer(ctx context.Context, a event.Attempt) event.AttemptFinishe
 		t.askSource(ctx, &a, &ans)
 		return ans
 	}
+	if a.Kind == event.WorktreeAttempt {
+		root := "/worktrees/" + a.Worktree.Run
+		ans.Output = (&event.Worktree{Root: root, Dir: root, Branch: a.Worktree.Branch}).Object()
+		return ans
+	}
 	s := t.stubOf(&a)
 	if s == nil {
 		t.withoutStub(&a, &ans)
@@ -146,7 +151,7 @@ func (t *test) withoutStub(a *event.Attempt, ans *event.AttemptFinished) {
 		ans.Output = map[string]any{"id": "M-" + value.Text(float64(a.Ticket)), "known": false}
 	case event.RecallAttempt:
 		ans.Output = map[string]any{"count": 0.0, "items": []any{}, "text": ""}
-	case event.NotifyAttempt, event.StoreAttempt, event.HoldAttempt, event.HumanAgentAttempt: // notify or the host answers it
+	case event.NotifyAttempt, event.StoreAttempt, event.HoldAttempt, event.HumanAgentAttempt, event.WorktreeAttempt: // notify or the host answers it
 	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.HTTPAttempt, event.SourceAttempt, event.BenchmarkAttempt:
 		t.missingStub(a)
 		executor.Fail(ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the test has no stub for it"})

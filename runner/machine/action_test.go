@@ -84,7 +84,7 @@ func TestAttemptsHaveKinds(t *testing.T) {
 		seen[out.Commands[0].Start.Kind] = true
 	}
 	for _, k := range event.AttemptKinds {
-		if !seen[k] && k != event.HoldAttempt && k != event.HumanAgentAttempt && k != event.SourceAttempt && k != event.BenchmarkAttempt { // groups, loops and gates make those
+		if !seen[k] && k != event.HoldAttempt && k != event.HumanAgentAttempt && k != event.SourceAttempt && k != event.WorktreeAttempt && k != event.BenchmarkAttempt { // groups, loops and gates make those
 			t.Errorf("no step makes an attempt of kind %q", k)
 		}
 	}

@@ -29,7 +29,11 @@ func Starts(p *ir.Program, workflow string) (out []string) {
 		l := &p.Loops[i]
 		for k := range l.Handles {
 			if h := &l.Handles[k]; h.Workflow == workflow {
-				out = append(out, fmt.Sprintf("items of loop %s%s", l.Name, when(h.When)))
+				where := ""
+				if l.Worktree {
+					where = ", each in a git worktree"
+				}
+				out = append(out, fmt.Sprintf("items of loop %s%s%s", l.Name, when(h.When), where))
 			}
 		}
 		for k := range l.Sources {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -16,7 +17,7 @@ func (a *app) newLoopItemsCommand() *cobra.Command {
 	var o args.LoopItems
 	c := &cobra.Command{
 		Use: "items [NAME]", Short: "List the items that loops have, and since when", Args: between(0, 1, "[NAME]"),
-		Long: "items prints a line for each item that an agent of a loop has: its state, the agent, the run that does it, and since when. With --all also those that are done, free again or given up.",
+		Long: "items prints a line for each item that an agent of a loop has: its state, the agent, the run that does it, and since when. With --all also those that are done, free again or given up. It also prints the git worktrees of a loop with worktree = true, and why one stays whose run has ended.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			if len(words) > 0 {
 				o.Name = words[0]
@@ -57,10 +58,18 @@ func (a *app) runLoopItems(o *args.LoopItems) error {
 		}
 		a.out.Printf("%s  %s  %s of %s, since %s%s  %s\n", ui.Clean(c.Item), c.State, ui.Clean(c.Agent), ui.Clean(c.Loop), ui.Duration(time.Since(c.Since.Go())), ui.Clean(about), ui.Clean(c.Title))
 	}
-	switch {
-	case o.JSON:
+	if o.JSON {
 		return ui.WriteJSON(a.out, rows)
-	case len(rows) == 0:
+	}
+	store, err := a.storeDir("")
+	if err != nil {
+		return err
+	}
+	trees := serve.Worktrees(store, o.Name)
+	for i := range trees {
+		a.out.Printf("%s\n", ui.Clean(trees[i].Words()))
+	}
+	if len(rows)+len(trees) == 0 {
 		a.err.Printf("No agent of a loop has an item.\n")
 	}
 	return nil

@@ -95,6 +95,9 @@ func (a *app) printLoopStatus(s *serve.LoopStatus) error {
 	for i := range s.Targets {
 		a.out.Printf("%s\n", ui.Clean(s.Targets[i].Words))
 	}
+	for i := range s.Worktrees {
+		a.out.Printf("%s\n", ui.Clean(s.Worktrees[i].Words()))
+	}
 	for _, item := range s.Items {
 		c, err := event.ClaimOf(item)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/loop/schedule"
+	"github.com/flowrun/flowrun/loop/worktree"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/shared"
@@ -128,16 +129,49 @@ type Loops struct {
 
 // LoopStatus is how a loop stands.
 type LoopStatus struct {
-	Loop    string        `json:"loop"`
-	Program string        `json:"program,omitempty"` // that is registered with it
-	Run     string        `json:"run,omitempty"`
-	Status  string        `json:"status"` // running, interrupted, or how its newest run ended; none
-	Driver  int           `json:"driver,omitempty"`
-	Started string        `json:"started,omitempty"`
-	Control value.Value   `json:"control"`
-	Items   []value.Value `json:"items"`
-	Queue   int           `json:"queue"`
-	Targets []LoopTarget  `json:"targets,omitempty"` // the figures of the last 24 hours of a loop that has a target
+	Loop      string         `json:"loop"`
+	Program   string         `json:"program,omitempty"` // that is registered with it
+	Run       string         `json:"run,omitempty"`
+	Status    string         `json:"status"` // running, interrupted, or how its newest run ended; none
+	Driver    int            `json:"driver,omitempty"`
+	Started   string         `json:"started,omitempty"`
+	Control   value.Value    `json:"control"`
+	Items     []value.Value  `json:"items"`
+	Queue     int            `json:"queue"`
+	Worktrees []LoopWorktree `json:"worktrees,omitempty"`
+	Targets   []LoopTarget   `json:"targets,omitempty"` // the figures of the last 24 hours of a loop that has a target
+}
+
+// LoopWorktree is the git worktree of an item's run.
+type LoopWorktree struct {
+	Item   string  `json:"item"`
+	Run    string  `json:"run"`
+	Branch string  `json:"branch"`
+	Root   string  `json:"root"`
+	Kept   *string `json:"kept"` // why it stays though the run has ended; null: the run has not ended
+}
+
+// Words is the worktree as people read it.
+func (w *LoopWorktree) Words() string {
+	if w.Kept == nil {
+		return fmt.Sprintf("%s  worktree %s, branch %s, for run %s", w.Item, w.Root, w.Branch, w.Run)
+	}
+	return fmt.Sprintf("%s  worktree %s stays, with branch %s: %s", w.Item, w.Root, w.Branch, *w.Kept)
+}
+
+// Worktrees lists the git worktrees of the runs of a loop; of all loops for "". store is the folder of the store.
+func Worktrees(store, loop string) (out []LoopWorktree) {
+	for _, s := range worktree.List(store) {
+		if loop != "" && s.Loop != loop {
+			continue
+		}
+		w := LoopWorktree{Item: s.Item, Run: s.Run, Branch: s.Branch, Root: s.Root}
+		if s.Kept != "" {
+			w.Kept = &s.Kept
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // LoopTarget is a figure of a loop, and its target. A member that does not apply is null.
@@ -512,6 +546,7 @@ func readLoop(ctx context.Context, s *standalone.Store, known *runner.Loop) (l L
 			l.Queue++
 		}
 	}
+	l.Worktrees = Worktrees(s.Dir(), l.Loop)
 	claims, err := claimsOf(ctx, s, l.Loop)
 	if err != nil {
 		return l, err
