@@ -9,12 +9,14 @@ const MaxLoopRate = 100_000
 const loopExample = `agent "sam" {
   type         = "exec"
   command      = ["coder"]
+  timeout      = "30m"
   capabilities = ["go"]
 }
 
 agent "leo" {
   type    = "exec"
   command = ["coder"]
+  timeout = "30m"
 }
 
 pool "team" { members = [agent.sam, agent.leo] }

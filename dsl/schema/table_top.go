@@ -20,6 +20,7 @@ quota "models" {
 agent "coder" {
   type    = "exec"
   command = ["coder"]
+  timeout = "30m"
   quota   = quota.models
 }
 
@@ -119,6 +120,7 @@ workflow "check" {
 const inputExample = `agent "support" {
   type    = "exec"
   command = ["support"]
+  timeout = "30m"
 }
 
 gate "harmless" {
@@ -143,11 +145,13 @@ workflow "answer" {
 const gateExample = `agent "author" {
   type    = "exec"
   command = ["author"]
+  timeout = "30m"
 }
 
 agent "critic" {
   type    = "exec"
   command = ["critic"]
+  timeout = "30m"
 }
 
 gate "clear" {
@@ -182,11 +186,13 @@ workflow "write" {
 const poolExample = `agent "conductor" {
   type    = "exec"
   command = ["conductor"]
+  timeout = "30m"
 }
 
 agent "backend" {
   type         = "exec"
   command      = ["backend"]
+  timeout      = "30m"
   capabilities = ["go"]
   concurrency  = 2
 }
@@ -194,6 +200,7 @@ agent "backend" {
 agent "trainer" {
   type         = "exec"
   command      = ["trainer"]
+  timeout      = "30m"
   capabilities = ["go", "gpu"]
 }
 
