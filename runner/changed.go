@@ -43,7 +43,7 @@ func (s *Service) RetryChanged(ctx context.Context, run string, p *ir.Program, s
 			return nil, nil, &retry.Refusal{Message: fmt.Sprintf("run %s was asked for %q, and the file has no such step", run, t), Advice: retry.Anew}
 		}
 	}
-	first.Dir, first.Program, first.Budget, first.Held = dir, "", nil, nil
+	first.Dir, first.Program, first.Budget, first.Asks, first.Held = dir, "", nil, nil, nil
 	plan, err := reuse.Of(reuse.Store{
 		Past: func(run string) (*reuse.Past, error) { return s.pastOf(ctx, run, MaxRetries) },
 		Machine: func(p *ir.Program, workflow string) (replay.Machine, error) {

@@ -48,7 +48,7 @@ func (s *Service) Retry(ctx context.Context, run string, wish retry.Wish, enviro
 	start := engine.Start{Definition: p.Definition, Source: source, First: *first,
 		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: release}}
 	start.First.Run, start.First.Skip, start.First.Cancelled, start.First.Env = "", "", "", RecordedEnv(environ)
-	start.First.Budget, start.First.Held = nil, nil // of the call, which this run does not answer
+	start.First.Budget, start.First.Asks, start.First.Held = nil, nil, nil // of the call, which this run does not answer
 	start.First.Cause = event.RetryCause(run, first)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
 	return &Again{start, p.Pinned}, nil

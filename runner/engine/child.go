@@ -28,7 +28,7 @@ func Child(parent Start, c event.StartChild) Start {
 	if c.Dir != "" {
 		s.First.Program, s.First.Dir = cmp.Or(s.First.Program, s.First.Dir), c.Dir
 	}
-	s.First.Budget = c.Budget
+	s.First.Budget, s.First.Asks = c.Budget, c.Asks
 	if s.First.Cause = c.Cause; c.Cause == nil {
 		s.First.Cause = event.CallCause(&parent.First)
 	}

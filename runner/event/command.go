@@ -82,6 +82,7 @@ type StartChild struct {
 	Held   []string        `json:"held,omitempty"`
 	Late   map[string]Late `json:"late,omitempty"`   // the sensitive ones
 	Budget *Bounds         `json:"budget,omitempty"` // what the run may use; nil: as much as it likes
+	Asks   *Asking         `json:"asks,omitempty"`   // what the run may use before it asks; nil: it need not ask
 	// Dir is the folder in which the run works, absolute; "": that of the caller.
 	Dir string `json:"dir,omitempty"`
 	// Cause is what started the run, if it is not the call.

@@ -100,11 +100,11 @@ func (f *facts) command(c *Command) {
 		f.texts('h', c.StartChild.Held)
 		f.text('d', c.StartChild.Dir)
 		if b := c.StartChild.Budget; b != nil {
-			*f = append(*f, 'b')
-			f.number('a', uint64(b.Attempts))
-			f.number('t', math.Float64bits(b.Tokens))
-			f.number('c', math.Float64bits(b.CostUSD))
-			f.end()
+			f.bounds('b', *b)
+		}
+		if a := c.StartChild.Asks; a != nil {
+			f.bounds('k', a.Left)
+			f.bounds('s', a.Step)
 		}
 		if c.StartChild.Cause != nil {
 			f.cause(c.StartChild.Cause)
@@ -270,5 +270,13 @@ func (f *facts) failure(e *Error) {
 	f.text('n', e.Node)
 	f.number('a', uint64(e.Attempt))
 	f.number('t', math.Float64bits(e.RetryAfter))
+	f.end()
+}
+
+func (f *facts) bounds(name byte, b Bounds) {
+	*f = append(*f, name)
+	f.number('a', uint64(b.Attempts))
+	f.number('t', math.Float64bits(b.Tokens))
+	f.number('c', math.Float64bits(b.CostUSD))
 	f.end()
 }

@@ -133,6 +133,8 @@ type RunStarted struct {
 	Held []string `json:"held,omitempty"`
 	// Budget is what the budgets around the call had left when this run was called; nil: they bound nothing, or nobody called it.
 	Budget *Bounds `json:"budget,omitempty"`
+	// Asks is what was left of those of them that ask people for more; nil: none of them asks, or nobody called it.
+	Asks *Asking `json:"asks,omitempty"`
 	// RetryOf is the run that this one repeats, and Reused how nodes of that run ended, by their paths, which they end as here
 	// without running again.
 	RetryOf string             `json:"retry_of,omitempty"`

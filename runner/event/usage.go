@@ -49,6 +49,47 @@ func (b Bounds) Less(used Bounds) Bounds {
 	return b
 }
 
+// Plus returns the sum of b and more.
+func (b Bounds) Plus(more Bounds) Bounds {
+	return Bounds{b.Attempts + more.Attempts, b.Tokens + more.Tokens, b.CostUSD + more.CostUSD}
+}
+
+// Within returns the bounds of b, none larger than what is used at most. A bound of 0 is none.
+func (b Bounds) Within(most Bounds) Bounds {
+	all := b.Smallest(most)
+	if b.Attempts == 0 {
+		all.Attempts = 0
+	}
+	if b.Tokens == 0 {
+		all.Tokens = 0
+	}
+	if b.CostUSD == 0 {
+		all.CostUSD = 0
+	}
+	return all
+}
+
+// Asking is the rest of a budget that asks people for more: each decision to continue adds Step to the bounds that are reached.
+type Asking struct {
+	Left Bounds `json:"left"`
+	Step Bounds `json:"step"`
+}
+
+// Smallest takes over those bounds of another budget of which less is left. The zero value has none.
+func (a *Asking) Smallest(left, step Bounds) {
+	before := a.Left
+	a.Left = before.Smallest(left)
+	if a.Left.Attempts != before.Attempts {
+		a.Step.Attempts = step.Attempts
+	}
+	if a.Left.Tokens != before.Tokens {
+		a.Step.Tokens = step.Tokens
+	}
+	if a.Left.CostUSD != before.CostUSD {
+		a.Step.CostUSD = step.CostUSD
+	}
+}
+
 // Smallest returns the smaller one of each bound of b and other.
 func (b Bounds) Smallest(other Bounds) Bounds {
 	return Bounds{smaller(b.Attempts, other.Attempts), smaller(b.Tokens, other.Tokens), smaller(b.CostUSD, other.CostUSD)}

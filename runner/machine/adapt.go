@@ -409,7 +409,7 @@ func (m *Machine) startForRule(a *adaptation, r *adaptRule, sc *compose.Scope) {
 	if !r.starts || r.child != nil || r.last != 0 && m.now < r.last.Add(r.cooldown) {
 		return
 	}
-	err, full := m.spentAround(a.ref, m.mostAttempts(r.Call.Workflow))
+	err, full := m.spentAround(a.ref, m.mostOf(r.Call.Workflow), true)
 	if full != nil { // the end of an attempt tells whether there is room
 		return
 	}

@@ -27,7 +27,7 @@ type attempt struct {
 	expired    *event.Error // why the child was cancelled
 	rule       *adaptRule   // set if a rule of adapt has started the child
 	granted    bool         // the host granted it, and its refusal has not come yet
-	lenders    []*budget    // which keep the attempts of child.Budget for the child
+	loans      []loan       // what budgets keep for the child
 	next, prev *attempt
 }
 
@@ -596,7 +596,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.failAttempt(a.ref, lostError("its driver died"))
 		default:
 			m.settleMember(a.ref)
-			if a.gate == work && a.request.Admission != nil {
+			if a.gate == work && (a.request.Admission != nil || a.request.Agent != nil) {
 				m.coldState(a.ref).begun = a.request.Attempt
 			}
 			m.repeatAttempt(a)

@@ -18,11 +18,12 @@ import (
 // the run. Each start of an attempt, a called run or another iteration asks all budgets around it
 // first. Attempts count when they start; tokens and cost count when the answer says them, so what
 // is in flight can exceed its bound. A called run gets the rest of all budgets around the call as
-// the budget of its own run, and its use counts here when it has ended. Of attempts it gets no more
-// than its workflow makes at most, and these are kept for it until it has ended. A call waits while
-// too few are left because others are kept; nothing bounds a workflow whose most is not known, so it
-// waits until none are kept, and takes all. Called runs that run at the same time may each use what is
-// left of tokens and cost.
+// budgets of its own run, one of those that stop and one of those that ask, and its use counts here
+// when it has ended. Of attempts it gets no more than its workflow makes at most, and these are kept
+// for it until it has ended. A call waits while too few are left because others are kept; nothing
+// bounds a workflow whose most is not known, so it waits until none are kept, and takes all. Tokens
+// and cost are kept in the same way where a budget of the called workflow, or one nearer to the call,
+// bounds them. Other called runs that run at the same time may each use what is left of them.
 //
 // The answer can take the start of an attempt back: the host refused the attempt, or the other side
 // named a moment to come back. While such an attempt is open, the next start waits for its answer
@@ -46,8 +47,15 @@ type budget struct {
 	// open counts the attempts among used whose answers can take their starts back, and waiting lists
 	// what wants to start while these attempts fill the budget.
 	open    int64
-	lent    int64 // attempts that are kept for called runs
+	loans   int // called runs for which something is kept
+	lent    event.Bounds
 	waiting []budgetWait
+}
+
+// loan is what a budget keeps for a called run.
+type loan struct {
+	by   *budget
+	kept event.Bounds
 }
 
 // budgetWait is a start that waits for room in a budget. It is void if the node's number is another one.
@@ -58,11 +66,11 @@ type budgetWait struct {
 
 // runBudgets is what a run knows of its budgets.
 type runBudgets struct {
-	budgeted   bool             // there may be budgets
-	budgets    []*budget        // of the run
-	unreported map[string]bool  // agents of which a warning says that they do not say what they use
-	waits      uint64           // starts that have waited for room
-	most       map[string]int64 // attempts of a run of a workflow at most; math.MaxInt64: not known
+	budgeted   bool                    // there may be budgets
+	budgets    []*budget               // of the run
+	unreported map[string]bool         // agents of which a warning says that they do not say what they use
+	waits      uint64                  // starts that have waited for room
+	most       map[string]event.Bounds // of a run of a workflow: see mostOf
 }
 
 // mayBudget reports whether the run can have budgets.
@@ -72,7 +80,7 @@ func mayBudget(g *plan.Graph, run *event.RunStarted) bool {
 			return true
 		}
 	}
-	return g.Workflow.Budget != nil || run.Budget != nil
+	return g.Workflow.Budget != nil || run.Budget != nil || run.Asks != nil
 }
 
 // budgetsAround yields the budgets around a node that have been set, from the inside out.
@@ -116,6 +124,9 @@ func (m *Machine) setRunBudgets(sc *compose.Scope) error {
 	if rest := m.run.Budget; rest != nil {
 		m.budgets = append(m.budgets, &budget{of: here, whose: "what the budget of the calling run had left", most: *rest, stops: true})
 	}
+	if rest := m.run.Asks; rest != nil {
+		m.budgets = append(m.budgets, &budget{of: here, whose: "what the budget of the calling run had left", most: rest.Left, step: rest.Step, stops: true})
+	}
 	if m.graph.Workflow.Budget == nil {
 		return nil
 	}
@@ -147,41 +158,56 @@ func (m *Machine) stoppingAround(r ref) iter.Seq[*budget] {
 	}
 }
 
-// mostAttempts returns how many attempts a run of a workflow makes at most; math.MaxInt64 if that is not known.
-func (m *Machine) mostAttempts(workflow string) int64 {
+// mostOf returns what a run of a workflow uses at most. Attempts are math.MaxInt64 if that is not known; tokens and cost are 0 if no
+// budget of the workflow bounds them.
+func (m *Machine) mostOf(workflow string) event.Bounds {
 	if most, known := m.most[workflow]; known {
 		return most
 	}
-	most := int64(math.MaxInt64)
+	most := event.Bounds{Attempts: math.MaxInt64}
 	if g, err := plan.Build(m.graph.Program, workflow); err == nil {
 		if w := outline.WorstOf(g, nil, nil, 0); w.Attempts != nil {
-			most = max(1, int64(*w.Attempts))
+			most.Attempts = max(1, int64(*w.Attempts))
+		}
+		if b := g.Workflow.Budget; b != nil && (b.OnExceed == "" || b.OnExceed == ir.OnExceedStop) {
+			most.Tokens, most.CostUSD = constant(b.Tokens), constant(b.CostUSD)
 		}
 	}
 	if m.most == nil {
-		m.most = map[string]int64{}
+		m.most = map[string]event.Bounds{}
 	}
 	m.most[workflow] = most
 	return most
 }
 
-// attemptsOf returns how many attempts a start can come to: one, or those of the run that it calls.
-func (m *Machine) attemptsOf(w slotRequest) int64 {
+// constant returns a number that the file says; 0 if a run computes it.
+func constant(e *ir.Expr) float64 {
+	if e == nil || e.Kind != ir.Const {
+		return 0
+	}
+	f, _ := e.Const.(float64)
+	return f
+}
+
+// oneAttempt is what an attempt uses at most, as far as that is known.
+var oneAttempt = event.Bounds{Attempts: 1}
+
+// calledBy returns the workflow that a start calls; "" if it is an attempt.
+func (m *Machine) calledBy(w slotRequest) string {
 	switch {
-	case !m.budgeted:
 	case w.gate == healing:
 		e := m.escalationOf(w.ref)
-		return m.mostAttempts(e.of.Levels[e.at].Heal.Workflow)
+		return e.of.Levels[e.at].Heal.Workflow
 	case m.isCall(w):
-		return m.mostAttempts(m.node(w.ref).Action.(*ir.Call).Workflow)
+		return m.node(w.ref).Action.(*ir.Call).Workflow
 	}
-	return 1
+	return ""
 }
 
 // spentAround returns the error of what would start in a budget that is spent, or else the first
 // budget around the node that can only be said to be spent when attempts in it have their answers, when people have decided,
-// or when called runs have ended. What would start is one attempt, or a run of so many.
-func (m *Machine) spentAround(r ref, attempts int64) (spent *event.Error, full *budget) {
+// or when called runs have ended. What would start is one attempt, or a called run, and uses so much at most.
+func (m *Machine) spentAround(r ref, uses event.Bounds, called bool) (spent *event.Error, full *budget) {
 	if !m.budgeted {
 		return nil, nil
 	}
@@ -192,22 +218,47 @@ func (m *Machine) spentAround(r ref, attempts int64) (spent *event.Error, full *
 		if full == nil && b.reached(b.used.Attempts) != "" {
 			full = b
 		}
-		if b.lent == 0 && b.most.Attempts > 0 {
-			attempts = min(attempts, b.most.Attempts-b.used.Attempts)
+		if b.lent.Attempts == 0 && b.most.Attempts > 0 {
+			uses.Attempts = min(uses.Attempts, b.most.Attempts-b.used.Attempts)
 		}
 	}
 	for b := range m.stoppingAround(r) {
-		if full == nil && b.lent > 0 && attempts > b.most.Attempts-b.used.Attempts-b.lent {
+		left := b.left()
+		if full == nil && (b.lent.Attempts > 0 && uses.Attempts > left.Attempts || b.lent.Tokens > 0 && !fits(uses.Tokens, left.Tokens, b.most.Tokens) ||
+			b.lent.CostUSD > 0 && !fits(uses.CostUSD, left.CostUSD, b.most.CostUSD)) {
 			full = b
+		}
+		if called && !b.asks() {
+			uses = uses.Smallest(event.Bounds{Tokens: left.Tokens, CostUSD: left.CostUSD})
 		}
 	}
 	return nil, full
 }
 
+// left returns what is neither used nor kept for called runs.
+func (b *budget) left() event.Bounds {
+	return b.most.Less(b.used.Plus(b.lent))
+}
+
+// fits reports whether what is left is enough for a use, which is 0 if it is not known. It allows for what sums lose in rounding.
+func fits(use, left, most float64) bool {
+	if use == 0 {
+		return left > float64(most*1e-9)
+	}
+	return left >= float64(use*(1-1e-9))
+}
+
 // refuseSpent fails a node whose next attempt, or the next attempt of one of its gates, would start
 // in a budget that is spent, or lets the node wait until that is known. The attempt has its slots.
 func (m *Machine) refuseSpent(w slotRequest) bool {
-	err, full := m.spentAround(w.ref, m.attemptsOf(w))
+	if !m.budgeted {
+		return false
+	}
+	uses, workflow := oneAttempt, m.calledBy(w)
+	if workflow != "" {
+		uses = m.mostOf(workflow)
+	}
+	err, full := m.spentAround(w.ref, uses, workflow != "")
 	if err == nil && full == nil {
 		return false
 	}
@@ -375,33 +426,47 @@ func (m *Machine) failSpent(r ref, err *event.Error) {
 	m.failWork(r, err)
 }
 
-// lend gives a run that is called the smallest rest of the budgets around the call, and keeps its attempts for it.
+// lend gives a run that is called the smallest rests of the budgets around the call, and keeps for it what it can use of them at most.
 func (m *Machine) lend(a *attempt) {
 	if !m.budgeted {
 		return
 	}
-	rest := event.Bounds{}
+	most := m.mostOf(a.child.Workflow)
+	bounded, stops, asks := event.Bounds{Tokens: most.Tokens, CostUSD: most.CostUSD}, event.Bounds{}, event.Asking{}
 	for b := range m.stoppingAround(a.ref) {
+		left, kept := b.left(), event.Bounds{Attempts: b.most.Attempts}
+		if bounded.Tokens > 0 {
+			kept.Tokens = b.most.Tokens
+		}
+		if bounded.CostUSD > 0 {
+			kept.CostUSD = b.most.CostUSD
+		}
+		if kept != (event.Bounds{}) {
+			a.loans = append(a.loans, loan{b, kept})
+		}
 		if b.asks() {
+			asks.Smallest(left, b.step)
 			continue
 		}
-		kept := b.used
-		kept.Attempts += b.lent
-		rest = rest.Smallest(b.most.Less(kept))
-		if b.most.Attempts > 0 {
-			a.lenders = append(a.lenders, b)
+		stops = stops.Smallest(left)
+		bounded = bounded.Smallest(event.Bounds{Tokens: left.Tokens, CostUSD: left.CostUSD})
+	}
+	stops, asks.Left = stops.Within(most), asks.Left.Within(most)
+	for i := range a.loans {
+		l, uses := &a.loans[i], stops.Smallest(bounded)
+		if l.by.asks() {
+			uses = uses.Smallest(asks.Left)
 		}
+		l.kept = l.kept.Within(uses)
+		l.by.loans++
+		l.by.lent = l.by.lent.Plus(l.kept)
 	}
-	if rest == (event.Bounds{}) {
-		return
+	if stops != (event.Bounds{}) {
+		a.child.Budget = &stops
 	}
-	if rest.Attempts > 0 {
-		rest.Attempts = min(rest.Attempts, m.mostAttempts(a.child.Workflow))
-		for _, b := range a.lenders {
-			b.lent += rest.Attempts
-		}
+	if asks.Left != (event.Bounds{}) {
+		a.child.Asks = &asks
 	}
-	a.child.Budget = &rest
 }
 
 // settleChild counts what a called run has used, and gives back what was kept for it.
@@ -410,11 +475,15 @@ func (m *Machine) settleChild(a *attempt, f *event.ChildFinished) {
 		m.countUsage(a.ref, *f.Usage)
 		m.countSpent(a.ref, *f.Usage, f.Usage.Attempts)
 	}
-	for _, b := range a.lenders {
-		b.lent -= a.child.Budget.Attempts
-		m.wakeForRoom(b)
+	for _, l := range a.loans {
+		if l.by.loans--; l.by.loans == 0 {
+			l.by.lent = event.Bounds{} // without what sums lose in rounding
+		} else {
+			l.by.lent = l.by.lent.Plus(event.Bounds{Attempts: -l.kept.Attempts, Tokens: -l.kept.Tokens, CostUSD: -l.kept.CostUSD})
+		}
+		m.wakeForRoom(l.by)
 	}
-	a.lenders = nil
+	a.loans = nil
 }
 
 // countStart counts the start of an attempt.

@@ -212,7 +212,7 @@ func (m *Machine) noteCompensation(r ref) {
 	m.toUndo = append(m.toUndo, r)
 }
 
-// forgetCompensation removes that record: the attempt was refused, and nothing has begun.
+// forgetCompensation removes that record: the attempt was refused, and nothing can have begun.
 func (m *Machine) forgetCompensation(r ref) {
 	if x := m.coldState(r); x.toUndo {
 		x.toUndo = false

@@ -505,7 +505,7 @@ func (m *Machine) endIteration(r ref) {
 			return
 		}
 	}
-	if spent, _ := m.spentAround(r, 1); spent != nil {
+	if spent, _ := m.spentAround(r, oneAttempt, false); spent != nil {
 		m.copyIteration(d, m.state(last).liveState)
 		m.failWork(r, spent)
 		return

@@ -36,7 +36,7 @@ func (m *Machine) failClassified(r ref, err *event.Error) {
 	}
 	again, delay, problem := m.decideRetry(r, err)
 	if again || m.hasFallback(r) {
-		if spent, _ := m.spentAround(r, 1); spent != nil {
+		if spent, _ := m.spentAround(r, oneAttempt, false); spent != nil {
 			m.failSpent(r, spent)
 			return
 		}

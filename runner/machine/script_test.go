@@ -152,6 +152,10 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 				if err := json.Unmarshal([]byte(strings.Join(a.Vals, ",")), map[string]any{"expected": &r.ExpectedUS, "times": &r.ExpectedTimes}[a.Key]); err != nil {
 					return event.Event{}, err
 				}
+			case "asks", "budget":
+				if err := json.Unmarshal([]byte(strings.Join(a.Vals, ",")), map[string]any{"asks": &r.Asks, "budget": &r.Budget}[a.Key]); err != nil {
+					return event.Event{}, err
+				}
 			case "targets":
 				r.Targets = a.Vals
 			case "retry_of":
@@ -689,6 +693,9 @@ func command(c event.Command, now event.Time) string {
 		within := ""
 		if c.StartChild.Budget != nil {
 			within = fmt.Sprintf(" within %+v", *c.StartChild.Budget)
+		}
+		if c.StartChild.Asks != nil {
+			within += fmt.Sprintf(" asks %+v", *c.StartChild.Asks)
 		}
 		return fmt.Sprintf("start_child %s of %s workflow %s%s inputs=%s", c.StartChild.Run, c.StartChild.Node, c.StartChild.Workflow, within,
 			value.Append(nil, map[string]any(c.StartChild.Inputs))) + lateInputs(c.StartChild.Late)

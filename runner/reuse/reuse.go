@@ -222,7 +222,7 @@ func (c *comparer) call(run string, call *event.StartChild) (*event.ChildFinishe
 	}
 	first := *old.First
 	first.Workflow, first.Inputs, first.Late, first.Vars, first.Dir = call.Workflow, call.Inputs, call.Late, c.first.Vars, c.first.Dir
-	first.Reused, first.Skip, first.Budget, first.Held = nil, "", nil, nil
+	first.Reused, first.Skip, first.Budget, first.Asks, first.Held = nil, "", nil, nil, nil
 	out, err := c.play(first, old, old.Lost)
 	switch {
 	case err != nil:

@@ -39,6 +39,7 @@ func randomBudget(r *rand.Rand, people bool) *ir.Budget {
 type spending struct {
 	w       *ir.Workflow
 	given   *event.Bounds // by the caller
+	asks    *event.Asking // of the caller's budgets
 	tickets map[uint64]string
 	delayed map[string]bool // nodes whose attempt waits for what is around it, counts, and comes again with another ticket
 	called  map[string]string
@@ -47,13 +48,13 @@ type spending struct {
 	early   map[string]int64 // by run: how many it used of them, once it has ended
 	used    map[string]event.Bounds
 	points  map[string]bool   // keys of the attempts at sync points, which count once
-	asks    map[uint64]string // their tickets
+	syncs   map[uint64]string // their tickets
 	refused int               // nodes that a budget kept from starting
 }
 
 func newSpending(w *ir.Workflow) *spending {
 	return &spending{w: w, tickets: map[uint64]string{}, delayed: map[string]bool{}, called: map[string]string{}, kept: map[string]int64{}, lent: map[string]int64{}, early: map[string]int64{}, used: map[string]event.Bounds{},
-		points: map[string]bool{}, asks: map[uint64]string{}}
+		points: map[string]bool{}, syncs: map[uint64]string{}}
 }
 
 // around lists the paths of the budgets around a node, with the bounds that stop without asking anybody.
@@ -91,6 +92,9 @@ func (s *spending) aroundIf(path string, counts func(*ir.Budget) bool) map[strin
 	put("", s.w.Budget)
 	if s.given != nil {
 		out[""] = append(out[""], *s.given)
+	}
+	if s.asks != nil && counts(&ir.Budget{OnExceed: ir.OnExceedAsk}) {
+		out[""] = append(out[""], s.asks.Left)
 	}
 	return out
 }
@@ -135,10 +139,10 @@ func boundsOf(u *event.Usage) event.Bounds {
 func (s *spending) watch(c *simulation, run string, events []event.Event, r *event.Reaction) {
 	if first := events[0].RunStarted; first != nil {
 		*s = *newSpending(s.w)
-		s.given = first.Budget
+		s.given, s.asks = first.Budget, first.Asks
 	}
 	for _, ev := range events {
-		if f := ev.AttemptFinished; f != nil && f.Outcome == event.Refused && s.tickets[f.Ticket] != "" && s.asks[f.Ticket] == "" {
+		if f := ev.AttemptFinished; f != nil && f.Outcome == event.Refused && s.tickets[f.Ticket] != "" && s.syncs[f.Ticket] == "" {
 			s.add(f.Node, event.Bounds{Attempts: -1})
 		}
 	}
@@ -177,7 +181,7 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 				continue
 			}
 			if a.Store != nil && a.Store.Sync != nil {
-				if s.asks[a.Ticket] = a.Key; s.points[a.Key] {
+				if s.syncs[a.Ticket] = a.Key; s.points[a.Key] {
 					s.tickets[a.Ticket] = a.Node
 					continue
 				}

@@ -93,6 +93,7 @@ type journey struct {
 	undone  []string          // paths, in the order in which compensations were started
 	tickets map[uint64]bool   // of those, for a start may be asked for again
 	begun   map[uint64]bool   // the tickets of all attempts whose start was seen
+	flying  map[uint64]string // the paths of attempts without an answer, by ticket
 	lost    map[string]bool   // by path: nobody knows what its last attempt did, and the attempt is repeated
 	told    map[string]event.Note
 	status  map[string]event.Status
@@ -103,7 +104,7 @@ type journey struct {
 }
 
 func newJourney() *journey {
-	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
+	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, flying: map[uint64]string{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
 }
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
@@ -114,8 +115,15 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		if ev.External != nil && ev.External.Kind == event.ExternalCancel {
 			j.cancels++
 		}
-		if f := ev.AttemptFinished; f != nil && f.Gate == "" && !f.Compensate && f.Outcome == event.Lost {
-			j.lost[f.Node] = true
+		if f := ev.AttemptFinished; f != nil {
+			if delete(j.flying, f.Ticket); f.Gate == "" && !f.Compensate && f.Outcome == event.Lost {
+				j.lost[f.Node] = true
+			}
+		}
+		if ev.DriverChanged != nil {
+			for _, node := range j.flying { // any order: each is marked
+				j.lost[node] = true
+			}
 		}
 	}
 	for _, t := range r.Transitions {
@@ -133,6 +141,9 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		}
 		if c.Start != nil {
 			j.begun[c.Start.Ticket] = true
+			if a := c.Start; a.Gate == "" && !a.Compensate && a.Kind != event.HoldAttempt {
+				j.flying[a.Ticket] = a.Node
+			}
 		}
 		switch a := c.Start; {
 		case a == nil || a.Gate != "" || a.Kind == event.NotifyAttempt:
@@ -185,10 +196,13 @@ func TestGivenBackGrantIsNoStart(t *testing.T) {
 func TestLostAttemptBegan(t *testing.T) {
 	j := newJourney()
 	j.watch([]event.Event{{}}, &event.Reaction{Commands: []event.Command{{Start: &event.Attempt{Ticket: 1, Node: "a", Name: "a", Attempt: 1}}}})
-	j.watch([]event.Event{{AttemptFinished: &event.AttemptFinished{Ticket: 1, Node: "a", Attempt: 1, Outcome: event.Lost}}},
-		&event.Reaction{Transitions: []event.Transition{{Node: "a", To: event.Waiting, WaitsFor: &event.WaitsFor{Kind: event.WaitDecision}}}})
-	if j.first["a"] == 0 {
-		t.Error("nothing would have to be undone")
+	waits := &event.Reaction{Transitions: []event.Transition{{Node: "a", To: event.Waiting, WaitsFor: &event.WaitsFor{Kind: event.WaitDecision}}}}
+	j.watch([]event.Event{{AttemptFinished: &event.AttemptFinished{Ticket: 1, Node: "a", Attempt: 1, Outcome: event.Lost}}}, waits)
+	j.watch([]event.Event{{}}, &event.Reaction{Commands: []event.Command{{Start: &event.Attempt{Ticket: 2, Node: "b", Name: "b", Attempt: 1}}}})
+	waits.Transitions[0].Node = "b"
+	j.watch([]event.Event{{DriverChanged: &event.DriverChanged{Lost: true}}, {AttemptFinished: &event.AttemptFinished{Ticket: 2, Node: "b", Attempt: 1, Outcome: event.Refused}}}, waits)
+	if j.first["a"] == 0 || j.first["b"] == 0 {
+		t.Errorf("nothing would have to be undone of one of them: %v", j.first)
 	}
 }
 
