@@ -192,7 +192,7 @@ func (c *checker) waitsForPlaces(g *Node, around []string) {
 	if g.attr("max_concurrency") == nil {
 		return
 	}
-	call, holder, first, last := c.opposed([]*Node{g}, g, around)
+	call, holder, first, last := c.opposed([]*Node{g}, g, around, func(*Node) bool { return true })
 	if call == nil {
 		return
 	}
@@ -202,26 +202,46 @@ func (c *checker) waitsForPlaces(g *Node, around []string) {
 		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
 }
 
-// waitsForRoom reports a budget in which a call keeps attempts while its run waits for a quota, and something else holds such a quota
-// while it waits for attempts.
+// waitsForRoom reports a budget in which a call keeps attempts, tokens or cost while its run waits for a quota, and something else holds
+// such a quota while it waits for them.
 func (c *checker) waitsForRoom(b *Block, inside []*Node, held []string) {
 	budget := b.Inner("budget")
-	if budget == nil || budget.attr("attempts") == nil || budget.Text("on_exceed") == "warn" {
+	if budget == nil || budget.Text("on_exceed") == "warn" {
 		return
 	}
-	call, holder, first, last := c.opposed(inside, nil, held)
-	if call == nil {
+	for _, bound := range []struct{ name, words string }{{"attempts", "attempts"}, {"tokens", "tokens"}, {"cost_usd", "dollars"}} {
+		if budget.attr(bound.name) == nil {
+			continue
+		}
+		call, holder, first, last := c.opposed(inside, nil, held, func(n *Node) bool { return bound.name == "attempts" || c.boundedBelow(n, b, bound.name) })
+		if call == nil {
+			continue
+		}
+		c.report(diag.Diagnostic{Code: "F0142", Subject: budget.attr(bound.name).Src.Range, Context: b.Words(),
+			Summary: fmt.Sprintf("%s and %s could wait for each other in the budget", upper(call.Words()), holder.Words()),
+			Detail: fmt.Sprintf("The budget reserves the %s of the call while its run waits for quota %q, and the holder of quota %q waits for %[1]s. Give the two separate budgets, or hold %[2]q around the call, too.",
+				bound.words, first, last),
+			Notes: []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
 		return
 	}
-	c.report(diag.Diagnostic{Code: "F0142", Subject: budget.attr("attempts").Src.Range, Context: b.Words(),
-		Summary: fmt.Sprintf("%s and %s could wait for each other in the budget", upper(call.Words()), holder.Words()),
-		Detail:  fmt.Sprintf("The budget reserves the attempts of the call while its run waits for quota %q, and the holder of quota %q waits for attempts. Give the two separate budgets, or hold %q around the call, too.", first, last, first),
-		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
 }
 
-// opposed finds a call among nodes, and a group other than g that holds a quota which the called run could wait for: the first quota that
-// the call takes is not declared after the last one that is held.
-func (c *checker) opposed(nodes []*Node, g *Node, around []string) (call, holder *Node, first, last string) {
+// boundedBelow reports whether a budget of the workflow that a node calls, or one around the call and inside of a block, has a bound.
+func (c *checker) boundedBelow(call *Node, b *Block, bound string) bool {
+	has := func(of *Block) bool {
+		budget := of.Inner("budget")
+		return budget != nil && budget.attr(bound) != nil && (budget.Text("on_exceed") == "" || budget.Text("on_exceed") == "stop")
+	}
+	found := has(c.called(call).Block)
+	for n := call; n != nil && n.Block != b; n = n.Parent {
+		found = found || has(n.Block)
+	}
+	return found
+}
+
+// opposed finds a call among nodes that keeps something, and a group other than g that holds a quota which the called run could wait
+// for: the first quota that the call takes is not declared after the last one that is held.
+func (c *checker) opposed(nodes []*Node, g *Node, around []string, keeps func(*Node) bool) (call, holder *Node, first, last string) {
 	var walk func(n *Node, held []string)
 	walk = func(n *Node, held []string) {
 		own := c.unitsOf(n.Block)
@@ -240,7 +260,7 @@ func (c *checker) opposed(nodes []*Node, g *Node, around []string) (call, holder
 			held = append(slices.Clip(held), own...)
 		}
 		for _, name := range wants {
-			if called != nil && !slices.Contains(held, name) && (call == nil || c.number[name] < c.number[first]) {
+			if called != nil && !slices.Contains(held, name) && keeps(n) && (call == nil || c.number[name] < c.number[first]) {
 				call, first = n, name
 			}
 		}
