@@ -188,6 +188,9 @@ func (c *testChecker) decidedForRun(b *Block, m *ir.Moment) {
 		}
 	}
 	words := w.budgetWords()
+	if words == nil && c.runs.named[path] == nil && path != "" {
+		words = c.askingAround()
+	}
 	if len(words) == 0 {
 		c.asksNobody(b, w.Words())
 		return
@@ -201,6 +204,17 @@ func (b *Block) budgetWords() []string {
 		return []string{"continue", "stop"}
 	}
 	return nil
+}
+
+// askingAround are the decisions that a called run waits for if a budget of one of its callers asks.
+func (c *testChecker) askingAround() (words []string) {
+	for _, w := range c.program.Workflows {
+		words = append(words, w.budgetWords()...)
+		for _, n := range w.All {
+			words = append(words, n.budgetWords()...)
+		}
+	}
+	return words[:min(len(words), 2)]
 }
 
 // Decided is the decision of a person in a test, for a step of a workflow.

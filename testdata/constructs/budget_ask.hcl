@@ -1,4 +1,5 @@
 # A spent budget asks people whether more may start in it. What would start waits until somebody decides, or until something else ends it.
+# A called run asks for itself when it has used what was left.
 workflow "work" {
   default = true
 
@@ -15,11 +16,23 @@ workflow "work" {
     step "third" { run = ["say", "third"] }
   }
 
+  sequence "called" {
+    timeout  = "2s"
+    on_error = "continue"
+    budget {
+      attempts  = 1
+      on_exceed = "ask"
+    }
+
+    step "parts" { call = workflow.parts }
+  }
+
   step "report" {
     call = workflow.report
   }
 
   output "drafts" { value = [step.drafts.status, step.drafts.usage.attempts] }
+  output "called" { value = [step.called.status, step.called.usage.attempts] }
   output "report" { value = step.report.output.parts }
 }
 
@@ -38,4 +51,13 @@ workflow "report" {
   }
 
   output "parts" { value = step.parts.counts.succeeded }
+}
+
+workflow "parts" {
+  step "one" { run = ["say", "one"] }
+
+  step "two" {
+    run        = ["say", "two"]
+    depends_on = [step.one]
+  }
 }

@@ -93,8 +93,12 @@ func (s *spending) aroundIf(path string, counts func(*ir.Budget) bool) map[strin
 	if s.given != nil {
 		out[""] = append(out[""], *s.given)
 	}
-	if s.asks != nil && counts(&ir.Budget{OnExceed: ir.OnExceedAsk}) {
-		out[""] = append(out[""], s.asks.Left)
+	if s.asks != nil {
+		most := event.Bounds{}
+		if counts(&ir.Budget{OnExceed: ir.OnExceedAsk}) {
+			most = s.asks.Left
+		}
+		out[""] = append(out[""], most)
 	}
 	return out
 }
