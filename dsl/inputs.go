@@ -60,7 +60,7 @@ func parseInput(decl ir.Variable, text string) (value.Value, error) {
 		why, _, _ := strings.Cut(uncapital(d.Detail), ";")
 		return nil, &InputError{decl.Name, fmt.Sprintf("%s cannot be %.60s: %s", decl.Name, text, why), "Declare it as a string to keep all digits"}
 	}
-	return nil, &InputError{decl.Name, fmt.Sprintf("%s must be a %s, and %.60q is none", decl.Name, decl.Type, text), example(decl.Type)}
+	return nil, &InputError{decl.Name, fmt.Sprintf("%s must be a %s; %.60q is not one", decl.Name, decl.Type, text), example(decl.Type)}
 }
 
 // hidden is an error about a value without the value, where that is sensitive.

@@ -71,13 +71,13 @@ func readVariables(shown string, data []byte, opts Options) (map[string]value.Va
 		v, err := value.Decode(data)
 		object, ok := v.(map[string]any)
 		if err != nil || !ok {
-			return nil, nil, diag.List{{Code: "F0390", Subject: diag.Range{File: shown}, Summary: "The JSON of " + shown + " cannot be read", Detail: "One object is needed. Texts stand in quotes, numbers have at most 15 digits, and no name stands twice."}}
+			return nil, nil, diag.List{{Code: "F0390", Subject: diag.Range{File: shown}, Summary: "The JSON of " + shown + " cannot be read", Detail: "One object is needed. Texts need quotes, numbers have at most 15 digits, and each name appears once."}}
 		}
 		return object, places, nil
 	}
 	f, list := opts.Limits.Parse(shown, data)
 	for _, b := range f.Body.Blocks {
-		list = append(list, diag.Diagnostic{Code: "F0390", Subject: b.Range, Summary: "A block stands in a file of variables", Detail: "A line is  name = value."})
+		list = append(list, diag.Diagnostic{Code: "F0390", Subject: b.Range, Summary: "A file of variables has a block", Detail: "A line is  name = value."})
 	}
 	for _, attr := range f.Body.Attrs {
 		e, found := expr.Value(attr.Expr(), f.Src, &expr.Env{})

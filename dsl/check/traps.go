@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/shell"
 )
 
-// What stands here speaks of scripts that are right as far as the file says and do something else than their authors think.
+// What is here speaks of scripts that are right as far as the file says and do something else than their authors think.
 
 // Bounds of what is looked at for advice: scripts of a program, and steps that hand files to each other.
 const (

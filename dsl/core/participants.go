@@ -53,7 +53,7 @@ func (p *pattern) participants(attr, shown, alias string) (out []participant) {
 	}
 	switch {
 	case len(a.Names) == 0 && !p.failed:
-		p.report(diag.Diagnostic{Code: "F0345", Subject: a.Src.Range, Context: p.Words(), Summary: fmt.Sprintf("Nobody stands in %s", attr),
+		p.report(diag.Diagnostic{Code: "F0345", Subject: a.Src.Range, Context: p.Words(), Summary: fmt.Sprintf("%s is empty", attr),
 			Detail: fmt.Sprintf("Name the agents that take part:  %s = [agent.A, agent.B], or a pool, which means all its members.", attr)})
 	case len(out) > MaxParticipants:
 		p.report(diag.Diagnostic{Code: "F0345", Subject: a.Src.Range, Context: p.Words(), Summary: fmt.Sprintf("%[2]s names %[1]d agents", len(out), attr),

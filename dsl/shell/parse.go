@@ -30,7 +30,7 @@ func (s *scan) bounds() *ban {
 	switch {
 	case len(s.text) > MaxScript:
 		b.summary = fmt.Sprintf("A script of %d KiB with values in it", len(s.text)>>10)
-		b.detail = fmt.Sprintf("Up to %d KiB are read to find out where the values stand. Put the script into a file of its own and give it the values as arguments:  run = [\"sh\", \"build.sh\", {value}].", MaxScript>>10)
+		b.detail = fmt.Sprintf("flowrun reads scripts with values up to %d KiB. Put the script into a separate file, with the values as arguments:  run = [\"sh\", \"build.sh\", {value}].", MaxScript>>10)
 	case len(s.marks) > MaxValues:
 		b.summary = fmt.Sprintf("A script with %d values in it", len(s.marks))
 		b.detail = fmt.Sprintf("There may be %d. Give a list over as one value, jsonencode(…) of it, or in stdin.", MaxValues)

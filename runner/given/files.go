@@ -91,7 +91,7 @@ func ReadVarFile(name string) (map[string]value.Value, error) {
 	switch {
 	case err != nil:
 		return nil, fileErrorf("%s: its JSON cannot be read%s. %s", name, placeOf(data, err),
-			"Texts stand in quotes, numbers have at most 15 digits, and no name stands twice in an object")
+			"Texts need quotes, numbers have at most 15 digits, and each name appears once in an object")
 	case !ok:
 		return nil, fileErrorf("%s: one JSON object is needed", name)
 	}
@@ -128,7 +128,7 @@ func readLiterals(name string, data []byte) (map[string]value.Value, error) {
 		if of == "" {
 			of = "this"
 		}
-		return nil, fileErrorf("%s: %s cannot be read. A line is name = value, and a text stands in quotes:  name = \"text\"", list[0].Subject, of)
+		return nil, fileErrorf("%s: %s cannot be read. A line is name = value, and a text needs quotes:  name = \"text\"", list[0].Subject, of)
 	}
 	return out, nil
 }

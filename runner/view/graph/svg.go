@@ -73,7 +73,7 @@ func (g *Graph) heading() string {
 func (g *Graph) note() string {
 	for _, e := range g.Edges {
 		if e.Kind == Observes {
-			return "A broken line waits for the end, whatever the end."
+			return "Broken line: waits until the node has finished, however it ended."
 		}
 	}
 	return ""

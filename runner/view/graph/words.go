@@ -111,7 +111,7 @@ func marks(n *ir.Node) (out []string) {
 	}
 	if r := n.Repeat; r != nil && r.Gated && n.Escalate != "" && isOne(&r.Max) {
 	} else if r != nil && r.Gated {
-		say("made again at most %s times where a gate asks for it", source(&r.Max))
+		say("repeated at most %s times if a gate asks for it", source(&r.Max))
 	} else if r != nil && r.Until != nil {
 		say("repeats at most %s times", source(&r.Max))
 		say("until %s", r.Until.Text)
@@ -164,7 +164,7 @@ func marks(n *ir.Node) (out []string) {
 		say("winner %s", source(n.Winner))
 	}
 	if n.Degrade != nil {
-		say("has a stand-in for its output")
+		say("has a default output")
 	}
 	if n.OnError != "" && n.OnError != ir.OnErrorBlock {
 		say("on error: %s", n.OnError)

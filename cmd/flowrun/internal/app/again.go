@@ -176,7 +176,7 @@ func adviseAgain(no *retry.Refusal, run string) string {
 	case retry.Without:
 		return "To see the steps of the run: flowrun runs show " + run
 	case retry.JSONText:
-		return fmt.Sprintf("Give the output as JSON. A text stands in quotes: --set '%s=\"TEXT\"'.", no.Node)
+		return fmt.Sprintf("Give the output as JSON. A text needs quotes: --set '%s=\"TEXT\"'.", no.Node)
 	}
 	return "Retry the failed steps with: flowrun retry " + run
 }

@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 func (a *app) newBacklogCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "backlog", Short: "Look at the work that files list",
+		Use: "backlog", Short: "List the work in files",
 		Long: `A backlog is a file of work: a Markdown file such as TODO.md or ROADMAP.md, or JSONL with an item on each line.
 
   flowrun backlog list --file TODO.md           a line for each item

@@ -17,7 +17,7 @@ func (a *app) newBackupCommand() *cobra.Command {
 	var r args.Backup
 	c := &cobra.Command{
 		Use: "backup", Short: "Copy the store, while it is in use, and check the copy", Args: between(0, 0, ""),
-		Long: `backup writes a copy of the store: runs, state under keys, queues, logs and memory, as they are at one moment. Runs go on meanwhile. The copy is
+		Long: `backup writes a copy of the store: runs, state under keys, queues, logs and memory, as they are at one moment. Runs continue meanwhile. The copy is
 checked before it counts: each journal is read from its first event to its last. It is a store itself, in the folder backups of the store,
 named by the time in UTC:  flowrun --store .flowrun/backups/NAME runs list  looks into it.
 

@@ -22,7 +22,7 @@ func (a *app) newCancelCommand() *cobra.Command {
 		Use: "cancel RUN", Short: "Cancel a run; a cancelled run cannot be resumed", Args: between(1, 1, "RUN"),
 		Long: `cancel asks the process that drives the run to end it, and returns when the request is durable; with --wait it returns when the run
 has ended, with its compensations and finally. If no process drives the run, or if that process dies meanwhile, cancel ends the run
-itself. A second cancel does not wait for attempts that do not end, and skips compensations and finally. Compensations and finally may
+itself. A second cancel does not wait for running attempts, and skips compensations and finally. Compensations and finally may
 need sensitive values: cancel reads them from where the run got them, or you give them again, as for resume.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
@@ -94,7 +94,7 @@ func (a *app) waitForCancelled(s *store, run string, driven bool, r *args.Cancel
 			}
 		}
 		if !told {
-			a.err.Printf("run %s: its process was asked to end it\n", run)
+			a.err.Printf("run %s: cancellation requested\n", run)
 		}
 		if !r.Wait {
 			return nil

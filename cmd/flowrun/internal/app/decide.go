@@ -16,12 +16,12 @@ func (a *app) newDecideCommand() *cobra.Command {
 	var r args.Decide
 	c := &cobra.Command{
 		Use: "decide RUN NODE WORD", Short: "Decide for a node that waits for people", Args: between(3, 3, "RUN NODE WORD"),
-		Long: `decide records what a person decides, and returns when that is durable. flowrun inbox lists what waits, with the words. NODE is the path
-of the node with or without iterations, or its name where that is unique; a dot is the run itself. The process that drives the run goes on with it; where no
-process does, decide prints the command that does, and --resume carries it out.
+		Long: `decide records the decision of a person, and returns when it is durable. flowrun inbox lists the waiting nodes and their words. NODE is the
+path of the node with or without iterations, or its name if it is unique; a dot is the run itself. The process of the run then continues it; without a
+process, decide prints the command to continue, and --resume runs this command.
 
-A decision that comes too late is not recorded: decide says who decided what and when, and exits with 1. A person who is not an approver is
-refused likewise. With --shown the decision counts for what the inbox has shown, and is refused where that has changed.
+A decision that comes too late is not recorded: decide names the earlier decision, and exits with 1. A person who is not an approver is
+refused likewise. With --shown the decision is valid only for the value that the inbox showed, and is refused if the value has changed.
 
   flowrun decide latest ok approve --comment "go ahead" --input day=monday
   flowrun decide latest ok revise --comment "one page, not three"

@@ -11,7 +11,7 @@ import (
 func (a *app) newDispatchCommand() *cobra.Command {
 	var r args.DispatchAdd
 	c := &cobra.Command{
-		Use: "dispatch [TITLE]", Short: "Hand in work for loops, and look at it",
+		Use: "dispatch [TITLE]", Short: "Hand in work for loops, and list it",
 		Long: `dispatch hands in work: a loop with a source "dispatch" takes it before it looks anywhere else. With a title of several words it is the
 same as dispatch add.
 
@@ -19,7 +19,7 @@ same as dispatch add.
   flowrun dispatch add Deploy --needs ds-1
   flowrun dispatch list                 what is to be done, the first first, and who has it
   flowrun dispatch show ds-2            all of one, with its hand-over
-  flowrun dispatch cancel ds-2          nobody need do it
+  flowrun dispatch cancel ds-2          take the work back
 
 A step with a block handoff hands in work, too.`,
 		Args: func(c *cobra.Command, words []string) error {

@@ -13,8 +13,8 @@ func (a *app) newDispatchCancelCommand() *cobra.Command {
 	var r args.DispatchCancel
 	c := &cobra.Command{
 		Use: "cancel ID…", Short: "Take work back", Args: between(1, 1000, "ID…"),
-		Long: `cancel takes work back: nobody need do it. Work that waits for it waits no more. A loop that has the work is told so when it next asks
-for its claim, and cancels the run.`,
+		Long: `cancel takes work back. Other work no longer waits for it. A loop that has claimed the work notices when it next renews its claim, and
+cancels the run.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.IDs = words
 			return a.runDispatchCancel(&r)

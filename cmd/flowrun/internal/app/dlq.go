@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 func (a *app) newDlqCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "dlq", Short: "Look at dead letters: failed runs, messages that could not be sent, items that failed",
+		Use: "dlq", Short: "List and redrive dead letters: failed runs, messages that could not be sent, items that failed",
 		Long: `A dead letter is something that flowrun gave up: a run that failed, a message that could not be sent, or an item of a loop that failed, or
 was lost with its driver, for the second time. A run that another run called has none; its caller has.
 

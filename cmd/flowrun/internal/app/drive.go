@@ -137,7 +137,7 @@ func outputFlag(c *cobra.Command, d *args.Drive) {
 }
 
 func deathLimitFlag(c *cobra.Command, d *args.Drive) {
-	c.Flags().IntVar(&d.DeathLimit, "death-limit", 0, "fail an attempt over which `N` processes of flowrun died in a row (default 3)")
+	c.Flags().IntVar(&d.DeathLimit, "death-limit", 0, "fail an attempt after `N` flowrun processes in a row died running it (default 3)")
 }
 
 // resumeSession gets the secrets of a run that began in another process.

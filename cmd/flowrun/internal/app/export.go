@@ -16,7 +16,7 @@ func (a *app) newExportCommand() *cobra.Command {
 	to := ""
 	c := &cobra.Command{
 		Use: "export RUN", Short: "Write a run to one HTML file", Args: between(1, 1, "RUN"),
-		Long: `export writes one self-contained HTML file that shows a run to somebody without flowrun: the nodes with their status and reason, the graph, the timeline,
+		Long: `export writes one self-contained HTML file that shows a run to people without flowrun: the nodes with their status and reason, the graph, the timeline,
 the attempts of failed nodes, and the definition. The file has no scripts and loads nothing. Sensitive values are masked, as everywhere.
 
   flowrun export latest > run.html

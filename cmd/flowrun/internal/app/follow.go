@@ -115,7 +115,7 @@ func isServed(dir string) bool {
 func needsDaemon(dir string) error {
 	by, err := serve.Served(dir)
 	if err == nil && by == nil {
-		err = fmt.Errorf("no daemon serves the store %s, so nobody would drive the run\nStart one with: flowrun serve", dir)
+		err = fmt.Errorf("no daemon serves the store %s, so no process would run it\nStart one with: flowrun serve", dir)
 	}
 	return err
 }

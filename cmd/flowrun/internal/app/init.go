@@ -27,8 +27,8 @@ func (a *app) newInitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "init [DIR]", Short: "Write a workflow that runs at once",
 		Long: `init writes a workflow and its tests into a folder. Without --template it is ` + initFirst + `.flow.hcl, which checks the files there, with
-a parallel group, a gate and outputs. --list shows the other templates: patterns of work with agents. Each runs at once, as small
-scripts stand in for its agents; init names the lines where your own agents go. init needs no network, overwrites no file, and
+a parallel group, a gate and outputs. --list shows the other templates: patterns of work with agents. Each runs at once, because small
+scripts replace its agents; init names the lines where your own agents go. init needs no network, overwrites no file, and
 adds nothing to a folder that has a program.
 
   flowrun init --list
@@ -105,7 +105,7 @@ func (a *app) runInit(dir, template string) error {
 		}
 	}
 	if len(change) > 0 {
-		a.err.Printf("The files in %s stand in for your agents. Put your own commands into these lines; flowrun explain protocol says what an agent reads and writes:\n%s",
+		a.err.Printf("The files in %s replace real agents. Put your own commands into these lines; flowrun explain protocol describes the input and output of an agent:\n%s",
 			ui.Clean(filepath.Join(dir, "agents")), strings.Join(change, ""))
 	}
 	program := filepath.Join(dir, files[0].Name)

@@ -7,9 +7,9 @@ func (a *app) newLoopCommand() *cobra.Command {
 		Use: "loop", Short: "Run a loop that finds the next piece of work for its agents",
 		Long: `A block loop names agents, sources of work, and which workflow does an item of work. These commands run a loop and look at it.
 
-  flowrun loop run engineering                  until somebody stops it
+  flowrun loop run engineering                  until it is stopped
   flowrun loop run engineering --until-idle     until there is nothing to do
-  flowrun loop next engineering --dry-run       who would take what, and why nobody takes the rest
+  flowrun loop next engineering --dry-run       show which agent would take which item, and why not
   flowrun loop status engineering
   flowrun loop pause engineering --agent sam --for 10m`,
 		Args: unknownCommand,

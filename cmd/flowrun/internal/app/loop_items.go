@@ -25,7 +25,7 @@ func (a *app) newLoopItemsCommand() *cobra.Command {
 			return a.runLoopItems(&o)
 		},
 	}
-	c.Flags().BoolVar(&o.All, "all", false, "also items that nobody has now")
+	c.Flags().BoolVar(&o.All, "all", false, "also items without an agent")
 	c.Flags().BoolVar(&o.JSON, "json", false, "as JSON")
 	return c
 }

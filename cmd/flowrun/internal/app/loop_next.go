@@ -13,8 +13,8 @@ import (
 func (a *app) newLoopNextCommand() *cobra.Command {
 	var o args.LoopNext
 	c := &cobra.Command{
-		Use: "next NAME [FILE|DIR]", Short: "Show which item each agent of a loop would take, and why nobody takes the others", Args: between(1, 2, "NAME [FILE|DIR]"),
-		Long: `next asks the sources of a loop as its next round would, and prints the choice: who takes what. For each other item it says why nobody takes it.
+		Use: "next NAME [FILE|DIR]", Short: "Show which item each agent of a loop would take, and why no agent takes the others", Args: between(1, 2, "NAME [FILE|DIR]"),
+		Long: `next asks the sources of a loop as its next round would, and prints which agent takes which item, and for each other item the reason why no agent takes it.
 It takes nothing, so it wants --dry-run. Sources of the kind improvement, which come when there is nothing else to do, are not listed.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name, o.Path, a.asJSON = words[0], ".", o.JSON
@@ -103,7 +103,7 @@ func (a *app) runLoopNext(o *args.LoopNext) error {
 		a.out.Printf("%s takes %s of %s: %s\n", ui.Clean(c.Agent), ui.Clean(c.ID), ui.Clean(c.Source), ui.Clean(c.Title))
 	}
 	if len(out.Choices) == 0 {
-		a.out.Printf("nobody takes anything\n")
+		a.out.Printf("no agent takes an item\n")
 	}
 	for _, i := range out.Items {
 		a.out.Printf("left: %s of %s: %s\n", ui.Clean(i.ID), ui.Clean(i.Source), ui.Clean(i.Title))

@@ -11,7 +11,7 @@ func (a *app) newLoopPauseCommand() *cobra.Command {
 	var o args.LoopControl
 	c := &cobra.Command{
 		Use: "pause NAME", Short: "Let a loop, or one of its agents, take nothing for a while", Args: between(1, 1, "NAME"),
-		Long: "pause lets a loop claim no item, or one of its agents. What runs goes on. It holds for the loop that runs now, and for the next one.",
+		Long: "pause lets a loop claim no item, or one of its agents. Running items continue. The pause applies to the current run of the loop, and to the next one.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name = words[0]
 			return a.runLoopPause(&o)

@@ -18,10 +18,10 @@ func (a *app) newLoopRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "run NAME [FILE|DIR]", Short: "Run a loop in the foreground", Args: between(1, 2, "NAME [FILE|DIR]"),
 		Long: `run drives a loop of a program until it is stopped. Each item is done by a run of its own. Ctrl-C stops the loop and the runs of its items;
-the next  flowrun loop run NAME  goes on with them, and ends as its own flags say. A loop runs once in a store at a time.
+the next  flowrun loop run NAME  continues them, and ends according to its own flags. A loop runs once in a store at a time.
 
 With --until-idle the loop also ends while runs of items wait for a person, for an event or for a distant moment. Its next run, or flowrun serve,
-goes on with them.`,
+continues them.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name, o.Path, a.asJSON = words[0], ".", o.JSON
 			if len(words) > 1 {
@@ -78,7 +78,7 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 	}
 	if found {
 		if left.Definition != start.Header.Definition {
-			return fmt.Errorf("run %s of loop %s was left by its process, and the program has changed since\nIt goes on as it was with:  flowrun resume %s\nTo begin anew, end it first:  flowrun cancel %s", left.Run, l.Name, left.Run, left.Run)
+			return fmt.Errorf("run %s of loop %s was left by its process, and the program has changed since\nTo continue it unchanged:  flowrun resume %s\nTo start over, end it first:  flowrun cancel %s", left.Run, l.Name, left.Run, left.Run)
 		}
 		if _, err := s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopBegin, Loop: l.Name, Once: o.Once, UntilIdle: o.UntilIdle}}); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 func (a *app) newLoopStatusCommand() *cobra.Command {
 	var o args.LoopControl
 	c := &cobra.Command{
-		Use: "status [NAME]", Short: "Show how a loop stands, or all loops", Args: between(0, 1, "[NAME]"),
+		Use: "status [NAME]", Short: "Show the state of a loop, or of all loops", Args: between(0, 1, "[NAME]"),
 		Long: `status shows whether a loop runs, what people want of it, which of its agents have which items, and how many items wait in the dispatch
 queue. Of a loop with a block target it shows the figures of the last 24 hours, and which targets are missed. Without a name it shows all loops of the store: those that are registered, and those that have run.`,
 		RunE: func(_ *cobra.Command, words []string) error {

@@ -24,7 +24,7 @@ func (a *app) newMemoryImportCommand() *cobra.Command {
   {"id":"D1:3","text":"…","created_at":"2023-05-08T13:56:00Z","importance":0.5}
 
 "id" and "text" are required; instead of "text" a line can have "context", "observation" and "lesson". Optional fields are "agent"
-(only this agent sees the entry; by default everybody does), "type", "tags" and "session"; entries of a session stand in the order of
+(only this agent sees the entry; by default all agents do), "type", "tags" and "session"; entries of a session keep the order of
 the file. Ids are kept. Importing the same line again changes nothing, so you can repeat an import that was stopped: entries that it
 reported as kept are kept.`,
 		RunE: func(_ *cobra.Command, words []string) error {

@@ -19,8 +19,8 @@ func (a *app) newMemoryListCommand() *cobra.Command {
 imported line, its author ("by"), how often it was seen and recalled ("count", "uses", "last_seen"), and its state ("pinned",
 "superseded_by", "archived", …).
 
---run lists the entries that a run wrote or learned again; with --all also its working memory, and entries that a pattern now stands
-for. On a terminal list prints the newest 50 entries, unless --limit says otherwise.`,
+--run lists the entries that a run wrote or learned again; with --all also its working memory, and entries that a pattern
+replaced. On a terminal list prints the newest 50 entries, unless --limit says otherwise.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := refuseEmpty(c, "run", "author"); err != nil {
 				return err

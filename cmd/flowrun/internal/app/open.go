@@ -26,7 +26,7 @@ func (a *app) newOpenCommand() *cobra.Command {
 		Long: `open asks the daemon of the store for a link that logs a browser in, prints the link, and opens it in the browser of this machine. The link works once,
 for 2 minutes; the browser then stays logged in for 7 days. The daemon must run: see flowrun serve.
 
-  flowrun open                        what goes on now
+  flowrun open                        show the current runs
   flowrun open latest                 the newest run
   flowrun open --print                print the link, and open nothing`,
 		RunE: func(_ *cobra.Command, words []string) error {

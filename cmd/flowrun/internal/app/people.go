@@ -167,7 +167,7 @@ func followDecision(ctx context.Context, s *store, v shared.Verdict, run, by str
 
 // noWaitFlag declares the flag of commands that drive a run.
 func noWaitFlag(c *cobra.Command, d *args.Drive) {
-	c.Flags().BoolFunc("no-wait", "return with exit code 4 when all that is left waits for people (default: where there is no terminal)", func(text string) error {
+	c.Flags().BoolFunc("no-wait", "return with exit code 4 when only people can continue the run (default: without a terminal)", func(text string) error {
 		noWait, err := strconv.ParseBool(text)
 		d.NoWait = &noWait
 		return err

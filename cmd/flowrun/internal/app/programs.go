@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 func (a *app) newProgramsCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "programs", Short: "Look at the programs that start runs by themselves, and remove them",
+		Use: "programs", Short: "List and remove the programs that start runs by themselves",
 		Long: `flowrun apply registers a program that has blocks on, so that events start its runs. The store keeps the program as it was then, with the
 variables of that call, until it is applied again or removed.
 

@@ -18,9 +18,9 @@ func (a *app) newProgramsListCommand() *cobra.Command {
 	var r args.ProgramsList
 	c := &cobra.Command{
 		Use: "list", Short: "List the registered programs", Args: between(0, 0, ""),
-		Long: `list prints each registered program, and below it what starts its runs: for each block on how many events wait for somebody who starts
-their runs, how many have started one, for how many its condition did not hold, how many are dead letters, and how many deliveries to a
-webhook were refused, and of each routine when it starts the next run. It names the loops that the daemon keeps running.`,
+		Long: `list prints each registered program, and below it what starts its runs: for each block on the number of events that wait for a
+process to start their runs, that started a run, whose condition was false, and that are dead letters, and the number of refused deliveries to a
+webhook; and for each routine the time of its next run. It names the loops that the daemon keeps running.`,
 		RunE: func(*cobra.Command, []string) error { return a.runProgramsList(&r) },
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")

@@ -20,7 +20,7 @@ func (a *app) newProgramsRemoveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "remove FILE|DIR", Short: "Let nothing start runs of a program by itself", Args: between(1, 1, "FILE|DIR"),
 		Long: `remove takes a program out of the list of registered programs, by the path that it was applied with, which need not exist any more. Events
-that wait to start a run of it are dropped. Runs that have started go on. flowrun apply registers the program again.`,
+that wait to start a run of it are dropped. Runs that have started continue. flowrun apply registers the program again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Program = words[0]
 			return a.runProgramsRemove(&r)

@@ -20,7 +20,7 @@ func (a *app) newPruneCommand() *cobra.Command {
 		Long: `prune removes runs that have ended: their journals, their log files and the runs that they called. Say which runs with --keep N or
 --older-than AGE: the N newest runs stay, and runs that ended less than AGE ago stay. With both flags, prune removes runs that both
 allow. A run that can still be resumed stays; with --all, only a run that a process drives now stays. The newest run of a loop stays too,
-because the next one goes on with what it has left. Removed runs cannot be restored.
+because the next one removes the rest. Removed runs cannot be restored.
 --dry-run shows the runs that prune would remove. The database keeps the free space for later runs; --vacuum gives it back to the disk,
 and other processes wait meanwhile.`,
 		RunE: func(*cobra.Command, []string) error {

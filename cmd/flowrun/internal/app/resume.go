@@ -54,7 +54,7 @@ records that these differ. Give values of the command line again; the flags for 
 // runResume drives a run from the end of its journal, or prints the first actions of such a drive.
 func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 	if top := s.Top(context.Background(), info); top != info.Run {
-		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which goes on with it", info.Run, info.Parent),
+		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which continues it", info.Run, info.Parent),
 			Hint: fmt.Sprintf("flowrun resume %s%s", top, a.sceneOf(s, nil).Flags)}
 	}
 	ctx := context.Background()

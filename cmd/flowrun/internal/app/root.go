@@ -2,10 +2,12 @@ package app
 
 import (
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 )
 
 // Main carries out one command line and returns the exit code.
@@ -29,19 +31,19 @@ func (a *app) newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Check workflow files and run them durably",
-		Long: `flowrun checks workflow files and runs them. A run survives a crash: resume goes on where it stopped.
+		Long: `flowrun checks workflow files and runs them. A run survives a crash: resume continues where it stopped.
 
   flowrun init                write a first workflow
   flowrun validate DIR        check files
   flowrun test DIR            prove workflows in virtual time
-  flowrun plan FILE           what a run would do
+  flowrun plan FILE           show what a run would do
   flowrun apply FILE          run a workflow and print its outputs
-  flowrun runs show latest    look at a run
-  flowrun resume latest       go on with one that was stopped
+  flowrun runs show latest    show a run
+  flowrun resume latest       continue a run that was stopped
   flowrun doctor              check the store, the shells and the programs
 
-Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wrong usage; 3 it could not be done (store, files);
-4 all that is left waits for people; 5 stopped by a limit or cancelled; 6 only with --detailed-exitcode; 130 and 143 for signals.`,
+Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 3 flowrun could not do it (store, files);
+4 only people can continue the run; 5 stopped by a limit or cancelled; 6 only with --detailed-exitcode; 130 and 143 for signals.`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -64,7 +66,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 	}
 	root.SetFlagErrorFunc(a.flagError)
 	a.globalFlags(root)
-	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.AddCommand(
 		a.newApplyCommand(),
 		a.newValidateCommand(),
@@ -109,6 +111,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		newGuardianCommand(),
 	)
 	tameLibrary(root)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { a.out.Printf("%s\n", ui.Fit(helpOf(c), a.out.Width())) })
 	return root
 }
 
@@ -141,6 +144,16 @@ func tameLibrary(root *cobra.Command) {
 			c.Run, c.RunE = nil, showHelp
 		}
 	}
+}
+
+// helpOf is the help of a command, as the library has it, with lines as they were written.
+func helpOf(c *cobra.Command) string {
+	about := c.Long
+	if about == "" {
+		about = c.Short
+	}
+	c.InitDefaultHelpFlag()
+	return strings.TrimSpace(about) + "\n\n" + strings.TrimRight(c.UsageString(), "\n")
 }
 
 // showHelp shows the help of a command that is named by its words.

@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 func (a *app) newRoutinesCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "routines", Short: "Look at what starts runs by the clock, and pause it",
+		Use: "routines", Short: "List, pause and run the routines that start runs by the clock",
 		Long: `A block routine starts a workflow by the clock. flowrun apply registers the routines of its program. flowrun serve starts the runs that
 become due, and apply does for its own program while it lives.
 

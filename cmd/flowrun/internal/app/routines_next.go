@@ -22,7 +22,7 @@ func (a *app) newRoutinesNextCommand() *cobra.Command {
 
 A schedule has five fields, each a "*", a number, a range 1-5, a step */15 or 8-18/2, or a list of them: minute, hour, day of the month, month (JAN to DEC) and day of the
 week (SUN to SAT; 0 and 7 are Sunday). If one of the two day fields begins with "*", both must match; otherwise one is enough. @hourly, @daily, @midnight, @weekly,
-@monthly, @yearly, @annually and "@every 15m" stand for a whole schedule.
+@monthly, @yearly, @annually and "@every 15m" replace a whole schedule.
 
 A time that does not exist, because clocks are put forward, is due once at the first minute after the gap. A time that comes twice is due the first time. A schedule whose
 minute or hour begins with "*", and @every, follow real time instead.`,
@@ -37,7 +37,7 @@ minute or hour begins with "*", and @every, follow real time instead.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&r.Cron, "cron", "", "the `schedule`; CRON_TZ=ZONE may stand in front of it")
+	f.StringVar(&r.Cron, "cron", "", "the `schedule`; CRON_TZ=ZONE may come first")
 	f.StringVar(&r.Timezone, "timezone", "", "the time `zone` of the schedule, like Europe/Berlin (default: UTC)")
 	f.StringVar(&r.From, "from", "", "only moments after this `moment`, like 2026-11-02T08:00:00Z (default: now)")
 	f.IntVarP(&r.Count, "count", "n", 10, "the `number` of moments")

@@ -10,11 +10,11 @@ import (
 func (a *app) newRoutinesResumeCommand() *cobra.Command {
 	var r args.RoutinesChange
 	c := &cobra.Command{
-		Use: "resume NAME", Short: "Let a paused routine go on", Args: between(1, 1, "NAME"),
+		Use: "resume NAME", Short: "Resume a paused routine", Args: between(1, 1, "NAME"),
 		Long: "resume lets the moments of a routine start runs again, from now on.",
 		RunE: func(_ *cobra.Command, names []string) error {
 			r.Name = names[0]
-			return a.changeRoutine(&r, event.RoutineResume, "goes on", "was not paused")
+			return a.changeRoutine(&r, event.RoutineResume, "continues", "was not paused")
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")

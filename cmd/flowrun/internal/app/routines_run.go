@@ -14,7 +14,7 @@ func (a *app) newRoutinesRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "run NAME", Short: "Start a run of a routine now, and drive it", Args: between(1, 1, "NAME"),
 		Long: `run starts the workflow of a registered routine with the inputs of the routine, also while the routine is paused, and drives the run to its end.
-run.cause of the run names the routine; its scheduled_at is null. If another run of the routine is under way, overlap says what happens. The
+run.cause of the run names the routine; its scheduled_at is null. If another run of the routine is running, overlap decides. The
 exit code is that of the run.`,
 		RunE: func(_ *cobra.Command, names []string) error {
 			r.Name, a.asJSON = names[0], r.JSON

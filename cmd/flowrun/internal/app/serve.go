@@ -23,9 +23,9 @@ func (a *app) newServeCommand() *cobra.Command {
 		Use: "serve [FILE|DIR…]", Short: "Continue runs that have no process, keep loops running, and start runs for events", Args: between(0, 100, "[FILE|DIR…]"),
 		Long: `serve is the daemon of a store. It drives each run that no other process drives, starts the runs that events start, and answers over HTTP.
 It registers the programs that are named, as apply does, serves all programs that are registered, and keeps their loops running. One daemon serves a store: a second
-one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running work 10 seconds, and then stops it; the next daemon goes on.
+one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running work 10 seconds, and then stops it; the next daemon continues.
 
-  flowrun serve                                until somebody stops it
+  flowrun serve                                until it is stopped
   flowrun serve --once                         do what is due and return, for cron and CI
   flowrun serve --print-unit                   print a unit for systemd
 
@@ -39,7 +39,7 @@ file serve.token. /healthz and /readyz need none, nor do deliveries to webhooks 
 	f := c.Flags()
 	pairFlags(c, "var", "a variable of the programs that are named", &o.Vars)
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
-	f.StringVar(&o.Listen, "listen", "127.0.0.1:8420", "the `address` to answer on; port 0 picks a free one, and off answers nobody")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:8420", "the `address` to answer on; port 0 picks a free one, and off turns HTTP off")
 	f.StringArrayVar(&o.Hosts, "host", nil, "another `HOST:PORT` under which clients know the server, such as that of a proxy; can be repeated")
 	f.BoolVar(&o.NoToken, "no-token", false, "answer requests without a token; only for an address of this machine alone")
 	f.BoolVar(&o.Once, "once", false, "do what is due, and return")

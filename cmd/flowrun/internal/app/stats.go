@@ -27,7 +27,7 @@ by an agent, with all of its attempts; it counts when it succeeds or fails.
   retry rate       attempts beyond the first of each task / attempts
   escalation rate  tasks that came to a level of their escalation / tasks
 
-Behind them stand the targets of loops, whose tasks are items, and whose figures are those of the last 24 hours.`,
+After them come the targets of loops, whose tasks are items, and whose figures are those of the last 24 hours.`,
 		Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.runStats(&r) },
 	}

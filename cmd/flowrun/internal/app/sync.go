@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 func (a *app) newSyncCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "sync", Short: "Look at sync points, and check in at one",
+		Use: "sync", Short: "List sync points, and check in at one",
 		Long: `Steps with a block sync check in at a sync point as a party and wait until all needed parties are ready. All runs of a store share the points.
 
   flowrun sync list                                                  each point, its parties, and who waits

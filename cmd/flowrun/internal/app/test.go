@@ -37,7 +37,7 @@ func (a *app) newTestCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "test [PATH...]", Short: "Test workflows in virtual time; no process starts",
 		Long: `test runs the tests of files NAME.flowtest.hcl: of a file, or of a folder; DIR/... means every folder below DIR. Without a path
-it runs the tests of the current folder. A test file stands beside its program. Each test runs a workflow, or a loop, in virtual time, and
+it runs the tests of the current folder. A test file is in the folder of its program. Each test runs a workflow, or a loop, in virtual time, and
 the stubs of the test answer in place of agents, programs, requests and sources: no process starts, and weeks take milliseconds.
 
 --format FORMAT sets the form of the results on the screen, --format FORMAT=PATH writes them to a file; it can be repeated.

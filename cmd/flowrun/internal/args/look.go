@@ -72,7 +72,7 @@ func (s *Show) Check() error {
 		return Errorf("--at %d is below 0", s.At)
 	}
 	if s.Failed && s.JSON {
-		return Errorf("--failed and --json cannot stand together; the JSON has the status of each node")
+		return Errorf("--failed and --json cannot be combined; the JSON has the status of each node")
 	}
 	return nil
 }

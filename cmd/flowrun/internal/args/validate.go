@@ -6,7 +6,7 @@ import "strings"
 type Validate struct {
 	Paths   []string // "" means the current folder
 	Formats []string // each FORMAT or FORMAT=PATH
-	// FailLevel is the mildest finding that makes the exit code 1: error | warning.
+	// FailLevel is the lowest severity that makes the exit code 1: error | warning.
 	FailLevel string
 	// Advice says when advice is shown: always | never | auto, which is: not in the forms for CI systems.
 	Advice string

@@ -163,12 +163,12 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/routines", about: "The registered routines by name.", answer: Routines{}, do: (*Server).routines, query: []param{
 		{"next", "How many of the next moments of each; 0 if it is left out, 100 at most.", "integer"}}},
 	{method: "POST", path: "/api/v1/routines/{routine}/pause", about: "Lets no moment of a routine start a run.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.pause", "routine", (*Server).knowRoutine, changeRoutine(event.RoutinePause))},
-	{method: "POST", path: "/api/v1/routines/{routine}/resume", about: "Lets a paused routine go on.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.resume", "routine", (*Server).knowRoutine, changeRoutine(event.RoutineResume))},
+	{method: "POST", path: "/api/v1/routines/{routine}/resume", about: "Resumes a paused routine.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.resume", "routine", (*Server).knowRoutine, changeRoutine(event.RoutineResume))},
 	{method: "POST", path: "/api/v1/routines/{routine}/run", about: "Starts a run of a routine now, which the daemon drives.", body: Nothing{}, answer: Started{}, do: change("routine.run", "routine", (*Server).knowRoutine, runRoutine)},
 	{method: "GET", path: "/api/v1/loops", about: "The loops of registered programs, and those that have items, by name.", answer: Loops{}, do: (*Server).loops},
-	{method: "GET", path: "/api/v1/loops/{loop}", about: "How a loop stands.", answer: LoopStatus{}, do: (*Server).loop},
+	{method: "GET", path: "/api/v1/loops/{loop}", about: "State of a loop.", answer: LoopStatus{}, do: (*Server).loop},
 	{method: "GET", path: "/api/v1/loops/{loop}/items", about: "The items that the agents of a loop have.", answer: LoopItems{}, do: (*Server).loopItems, query: []param{
-		{"all", "Also items that nobody has now.", "boolean"}}},
+		{"all", "Also items without an agent.", "boolean"}}},
 	{method: "POST", path: "/api/v1/loops/{loop}/pause", about: "Lets a loop, or one of its agents, take nothing for a while.", body: LoopPause{}, answer: LoopControl{}, do: change("loop.pause", "loop", (*Server).knowLoop, pauseLoop)},
 	{method: "POST", path: "/api/v1/loops/{loop}/resume", about: "Ends pauses and a stop of a loop.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.resume", "loop", (*Server).knowLoop, resumeLoop)},
 	{method: "POST", path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},

@@ -60,7 +60,15 @@ func diagnostic(t *Term, d *diag.Diagnostic, sources Sources) string {
 	if d.Code != "" {
 		code = " (" + d.Code + ")"
 	}
-	fmt.Fprintf(&b, "%s %s%s\n", t.Style(bold+";"+style, title+":"), t.Style(bold, Clean(d.Summary)), code)
+	width := t.messageWidth()
+	for i, l := range wrap(title+": "+Clean(d.Summary)+code, "", "  ", width) {
+		if i == 0 {
+			l = t.Style(bold+";"+style, title+":") + t.Style(bold, strings.TrimPrefix(l, title+":"))
+		} else {
+			l = t.Style(bold, l)
+		}
+		fmt.Fprintf(&b, "%s\n", l)
+	}
 	if d.Subject.Set() {
 		where := Clean(d.Subject.String())
 		if d.Context != "" {
@@ -74,11 +82,14 @@ func diagnostic(t *Term, d *diag.Diagnostic, sources Sources) string {
 		if d.Subject.File == "" || !d.Subject.Set() && strings.Contains(d.Summary, d.Subject.File) {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s\n", CleanLines(strings.TrimRight(d.Detail, "\n")))
+		for _, l := range strings.Split(CleanLines(strings.TrimRight(d.Detail, "\n")), "\n") {
+			blanks := l[:len(l)-len(strings.TrimLeft(l, " "))]
+			fmt.Fprintf(&b, "%s\n", strings.Join(wrap(l[len(blanks):], blanks, blanks, width), "\n"))
+		}
 	}
 	for _, n := range d.Notes {
 		if !n.Range.Set() {
-			fmt.Fprintf(&b, "\n  %s\n", Clean(n.Text))
+			fmt.Fprintf(&b, "\n%s\n", strings.Join(wrap(Clean(n.Text), "  ", "  ", width), "\n"))
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s", place(t, Clean(n.Range.String())+", "+Clean(n.Text), cyan, n.Range, sources))
@@ -88,13 +99,20 @@ func diagnostic(t *Term, d *diag.Diagnostic, sources Sources) string {
 
 // place writes where something stands, and the source line with its carets where the source is at hand.
 func place(t *Term, where, style string, r diag.Range, sources Sources) string {
+	width := t.messageWidth()
 	s, ok := snip(sources[r.File], r)
 	if !ok {
-		return "  " + where + "\n"
+		return strings.Join(wrap(where, "  ", "    ", width), "\n") + "\n"
 	}
 	number := fmt.Sprintf("  %d: ", r.Start.Line)
+	most := SnippetCells
+	if width > 0 {
+		most = min(most, width-len(number)-1)
+	}
+	s = s.cut(most)
+	where = strings.Join(wrap(where+":", "  ", "    ", width), "\n")
 	carets := strings.Repeat("^", s.carets)
-	return fmt.Sprintf("  %s:\n%s%s\n%s%s\n", where, t.Style(dim, number), s.text,
+	return fmt.Sprintf("%s\n%s%s\n%s%s\n", where, t.Style(dim, number), s.text,
 		strings.Repeat(" ", len(number)+s.before), t.Style(bold+";"+style, carets))
 }
 
@@ -117,7 +135,7 @@ func snip(src []byte, r diag.Range) (s snippet, ok bool) {
 	tail := show(line[to:], Cells(head)+Cells(mark))
 	s = snippet{before: Cells(head), carets: max(1, Cells(mark))}
 	s.text = strings.TrimRight(head+mark+tail, " ")
-	return s.cut(), true
+	return s, true
 }
 
 // lineAt returns the line that holds a byte, with the passwords of URLs hidden, and where it starts; -1 where the byte is not in
@@ -153,19 +171,19 @@ func show(piece string, column int) string {
 	return b.String()
 }
 
-// cut shortens a long line so that the carets stay in sight.
-func (s snippet) cut() snippet {
-	if Cells(s.text) <= SnippetCells {
+// cut shortens a line that is longer than most columns so that the carets stay in sight.
+func (s snippet) cut(most int) snippet {
+	if Cells(s.text) <= most {
 		return s
 	}
 	left := 0
-	if s.before > SnippetCells/2 {
-		left = s.before - SnippetCells/3
+	if s.before > most/2 {
+		left = s.before - most/3
 	}
 	var b strings.Builder
 	column, first := 0, -1
 	for _, r := range s.text {
-		if column >= left+SnippetCells-1 {
+		if column >= left+most-1 {
 			b.WriteRune('…')
 			break
 		}
@@ -181,6 +199,6 @@ func (s snippet) cut() snippet {
 	if left > 0 {
 		s.text, s.before = "…"+s.text, s.before+1
 	}
-	s.carets = max(1, min(s.carets, SnippetCells-s.before))
+	s.carets = max(1, min(s.carets, most-s.before))
 	return s
 }

@@ -245,7 +245,7 @@ func failureText(t *Term, f *flowtest.Failure, elapsed time.Duration) string {
 	case flowtest.Differs:
 		fmt.Fprintf(&b, "%s: %s\n", where, Clean(f.Text))
 	case flowtest.Unheard:
-		fmt.Fprintf(&b, "%s: after %s nobody heard  %s:\n  %s\n", where, Duration(f.After), t.Style(bold, Clean(f.Text)), Clean(f.Message))
+		fmt.Fprintf(&b, "%s: after %s nothing received  %s:\n  %s\n", where, Duration(f.After), t.Style(bold, Clean(f.Text)), Clean(f.Message))
 	case flowtest.Broken:
 		fmt.Fprintf(&b, "%s: after %s %s\n", where, Duration(f.After), Clean(f.Text))
 	}
@@ -267,7 +267,7 @@ func shortValue(v value.Value) string {
 func leftoverText(l *flowtest.Leftover) string {
 	where := Clean(fmt.Sprintf("%s:%d:%d", l.At.File, l.At.Line, l.At.Column))
 	if l.Asked == 0 {
-		return fmt.Sprintf("%s: nobody asked the stub of %s %q", where, l.Kind, Clean(l.Name))
+		return fmt.Sprintf("%s: the stub of %s %q was never used", where, l.Kind, Clean(l.Name))
 	}
 	return fmt.Sprintf("%s: the stub of %s %q has %s, and was asked %s", where, l.Kind, Clean(l.Name), plural(l.Replies, "reply", "replies"), times(l.Asked))
 }

@@ -37,7 +37,7 @@ func (r *TestReport) junit(w io.Writer) error {
 func summaryOf(t *flowtest.Result) string {
 	f := &t.Failures[0]
 	text := map[flowtest.FailureKind]string{flowtest.Unmet: "this does not hold: ", flowtest.Unasked: "this was not reached: ", flowtest.NoStub: "no stub answers ",
-		flowtest.Unheard: "nobody heard ", flowtest.BadReply: "a reply cannot be computed: ", flowtest.Broken: "", flowtest.Differs: ""}[f.Kind] + f.Text
+		flowtest.Unheard: "nothing received ", flowtest.BadReply: "a reply cannot be computed: ", flowtest.Broken: "", flowtest.Differs: ""}[f.Kind] + f.Text
 	if n := len(t.Failures) - 1; n > 0 {
 		text += fmt.Sprintf(" (and %d more)", n)
 	}

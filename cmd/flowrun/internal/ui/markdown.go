@@ -13,34 +13,91 @@ var (
 	cells    = regexp.MustCompile(`(?:^\| | \| | \|$)`)
 )
 
-// Markdown writes a page of the reference for a terminal: headings and strong words bold, code indented, columns of
+// item begins an entry of a list; sourceLine is a source line of a diagnostic, or its carets.
+var (
+	item       = regexp.MustCompile(`^(?:-|\d+\.) `)
+	sourceLine = regexp.MustCompile(`^ *(?:\d+: .*|\^+)$`)
+)
+
+// Markdown writes a page of the reference, at the width of the terminal: headings and strong words bold, code indented, columns of
 // tables aligned. The pages are ours, so this knows as much of Markdown as they use.
 func Markdown(t *Term, text string) {
-	code := false
-	var table [][]string
+	p := &pageWriter{t: t, width: t.Width()}
 	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		if strings.HasPrefix(l, "|") && !code {
-			if !ruler.MatchString(l) {
-				table = append(table, tableRow(l))
-			}
-			continue
-		}
-		writeTable(t, table)
-		table = nil
-		switch {
-		case strings.HasPrefix(l, "```"):
-			code = !code
-			continue
-		case code && l != "":
-			l = "    " + Clean(l)
-		case section.MatchString(l):
-			l = t.Style(bold, Clean(section.ReplaceAllString(l, "")))
-		case !code:
-			l = spans(t, Clean(l))
-		}
-		t.Printf("%s\n", l)
+		p.line(Clean(l))
 	}
-	writeTable(t, table)
+	p.end()
+}
+
+// pageWriter collects the lines of what is written together: a paragraph, an entry of a list, a table.
+type pageWriter struct {
+	t           *Term
+	width       int
+	code, shown bool // inside a block of code; of one that shows output
+	words       []string
+	rest        string // before the lines of the paragraph but the first
+	table       [][]string
+}
+
+func (p *pageWriter) line(l string) {
+	switch {
+	case strings.HasPrefix(l, "```"):
+		p.end()
+		p.code, p.shown = !p.code, l == "```text"
+	case p.code:
+		p.codeLine(l)
+	case strings.HasPrefix(l, "|"):
+		p.paragraph()
+		if !ruler.MatchString(l) {
+			p.table = append(p.table, tableRow(l))
+		}
+	case l == "":
+		p.end()
+		p.t.Printf("\n")
+	case section.MatchString(l):
+		p.end()
+		for _, l := range wrap(section.ReplaceAllString(l, ""), "", "  ", p.width) {
+			p.t.Printf("%s\n", p.t.Style(bold, l))
+		}
+	case item.MatchString(l):
+		p.end()
+		p.words, p.rest = []string{l}, "  "
+	default:
+		p.words = append(p.words, strings.TrimLeft(l, " "))
+	}
+}
+
+// codeLine writes code as it is, and prose of shown output in lines that fit.
+func (p *pageWriter) codeLine(l string) {
+	const margin = "    "
+	switch {
+	case l == "":
+		p.t.Printf("\n")
+	case p.shown && !sourceLine.MatchString(l):
+		rest := margin + l[:len(l)-len(strings.TrimLeft(l, " "))]
+		for _, l := range wrap(strings.TrimLeft(l, " "), rest, rest, p.width) {
+			p.t.Printf("%s\n", l)
+		}
+	default:
+		p.t.Printf("%s\n", margin+l)
+	}
+}
+
+func (p *pageWriter) paragraph() {
+	if len(p.words) > 0 {
+		for _, l := range wrapMarked(strings.Join(p.words, " "), "", p.rest, p.width) {
+			p.t.Printf("%s\n", spans(p.t, l))
+		}
+	}
+	p.words, p.rest = nil, ""
+}
+
+func (p *pageWriter) end() {
+	p.paragraph()
+	for _, l := range p.t.tableLines(p.table, p.width) {
+		p.t.Printf("%s\n", l)
+	}
+	p.table = nil
 }
 
 // spans makes strong words bold, and code of another colour.
@@ -56,30 +113,4 @@ func tableRow(line string) []string {
 		parts[i] = strings.TrimSpace(strings.ReplaceAll(Clean(p), "\\|", "|"))
 	}
 	return parts[1 : len(parts)-1]
-}
-
-func writeTable(t *Term, rows [][]string) {
-	var width []int
-	plainText := func(s string) string { return strings.ReplaceAll(s, "`", "") }
-	for _, r := range rows {
-		for i, c := range r {
-			if i == len(width) {
-				width = append(width, 0)
-			}
-			width[i] = max(width[i], Cells(plainText(c)))
-		}
-	}
-	for n, r := range rows {
-		line := ""
-		for i, c := range r {
-			text := spans(t, c)
-			if n == 0 {
-				text = t.Style(bold, c)
-			}
-			if line += text; i+1 < len(r) {
-				line += strings.Repeat(" ", width[i]-Cells(plainText(c))+2)
-			}
-		}
-		t.Printf("%s\n", strings.TrimRight(line, " "))
-	}
 }

@@ -127,7 +127,7 @@ func recordLine(id string, r *entry.Record) string {
 	line := r.At.UTC().Format(time.RFC3339) + " " + string(r.Op)
 	switch {
 	case r.Op == entry.Reword && r.Other == "":
-		line += ": its first words stand"
+		line += ": its first words remain"
 	case r.Op == entry.Reword:
 		line += fmt.Sprintf(": %q", flat(r.Other))
 	case r.Other == id: // it is about others, with this one in their place

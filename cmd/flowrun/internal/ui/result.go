@@ -26,7 +26,7 @@ func oneLine(v value.Value) string {
 // Degraded writes a line about the nodes for which the output of a degrade block stands in, if there are some.
 func Degraded(t *Term, r *view.Run) {
 	if d := r.Degraded(); len(d) > 0 {
-		t.Printf("%s: another output stands in for %s\n", t.Style(yellow, "degraded"), Clean(strings.Join(d, ", ")))
+		t.Printf("%s: another output replaces the output of %s\n", t.Style(yellow, "degraded"), Clean(strings.Join(d, ", ")))
 	}
 }
 

@@ -52,7 +52,7 @@ func init() {
 
 // flashes are what a page says after a change.
 var flashes = map[string]string{"cancel": "The end of the run was asked for.", "retry": "This run repeats the other one.", "decide": "Your answer was recorded.",
-	"pause": "It is paused.", "resume": "It goes on.", "stop": "It takes nothing more, and ends when the runs of its items have ended.", "dispatch": "The work was handed in.",
+	"pause": "It is paused.", "resume": "It continues.", "stop": "It takes nothing more, and ends when the runs of its items have ended.", "dispatch": "The work was handed in.",
 	"withdraw": "The work was taken back.", "run": "The routine has started a run.", "emit": "The event was published."}
 
 func number(n int) string { return strconv.Itoa(n) }
