@@ -32,8 +32,13 @@ func TestForms(t *testing.T) {
 
 func TestFailLevel(t *testing.T) {
 	for level, ok := range map[string]bool{"error": true, "warning": true, "advice": false, "": false} {
-		if err := (&Validate{FailLevel: level}).Check(); (err == nil) != ok {
+		if err := (&Validate{FailLevel: level, Advice: "auto"}).Check(); (err == nil) != ok {
 			t.Errorf("%q: %v", level, err)
+		}
+	}
+	for advice, ok := range map[string]bool{"auto": true, "always": true, "never": true, "sometimes": false, "": false} { // any order: each on its own
+		if err := (&Validate{FailLevel: "error", Advice: advice}).Check(); (err == nil) != ok {
+			t.Errorf("advice %q: %v", advice, err)
 		}
 	}
 }
