@@ -27,7 +27,6 @@ func (p *Pages) functions() template.FuncMap {
 		"percent": percent,
 		"count":   ui.Count,
 		"icon":    icon,
-		"query":   url.QueryEscape,
 		"join":    strings.Join,
 		"colours": colours,
 		"dict":    dict,

@@ -24,7 +24,7 @@ type pulse struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed at the next change
 	streams int
-	looks   int // goroutines that look: one at most
+	looks   bool // a goroutine looks
 	over    chan struct{}
 	ended   bool
 }
@@ -37,8 +37,8 @@ func newPulse(stamp func() string) *pulse {
 func (p *pulse) join() (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.streams++; p.looks == 0 {
-		p.looks++
+	if p.streams++; !p.looks {
+		p.looks = true
 		go p.look()
 	}
 	return func() {
@@ -59,7 +59,7 @@ func (p *pulse) look() {
 		now := p.stamp()
 		p.mu.Lock()
 		if p.streams == 0 {
-			p.looks--
+			p.looks = false
 			p.mu.Unlock()
 			return
 		}

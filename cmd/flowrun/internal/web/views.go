@@ -19,35 +19,30 @@ import (
 )
 
 // views are all pages.
-var views []entry
-
-func init() {
-	views = []entry{
-		{pattern: "GET /{$}", title: "Now", page: "now", live: true, data: (*Pages).showNow},
-		{pattern: "GET /runs", title: "Runs", page: "runs", live: true, data: (*Pages).showRuns},
-		{pattern: "GET /runs/{run}", title: "Run", page: "run", live: true, data: (*Pages).showRun},
-		{pattern: "GET /runs/{run}/node", title: "Node", page: "node", live: true, data: (*Pages).showNode},
-		{pattern: "GET /runs/{run}/log", title: "Log", page: "log", live: true, data: (*Pages).showLog},
-		{pattern: "GET /runs/{run}/graph.svg", data: (*Pages).showGraph},
-		{pattern: "POST /runs/{run}/cancel", data: (*Pages).doCancel},
-		{pattern: "POST /runs/{run}/retry", data: (*Pages).doRetry},
-		{pattern: "GET /inbox", title: "Inbox", page: "inbox", live: true, data: (*Pages).showInbox},
-		{pattern: "POST /inbox", data: (*Pages).doDecide},
-		{pattern: "GET /loops", title: "Loops", page: "loops", live: true, data: (*Pages).showLoops},
-		{pattern: "POST /loops/{loop}/{change}", data: (*Pages).doLoop},
-		{pattern: "POST /dispatch", data: (*Pages).doDispatch},
-		{pattern: "POST /dispatch/{id}/cancel", data: (*Pages).doWithdraw},
-		{pattern: "GET /routines", title: "Routines", page: "routines", live: true, data: (*Pages).showRoutines},
-		{pattern: "POST /routines/{routine}/{change}", data: (*Pages).doRoutine},
-		{pattern: "GET /events", title: "Events", page: "events", live: true, data: (*Pages).showEvents},
-		{pattern: "POST /events", data: (*Pages).doEmit},
-		{pattern: "GET /limits", title: "Agents and limits", page: "limits", live: true, data: (*Pages).showLimits},
-		{pattern: "GET /numbers", title: "Numbers", page: "numbers", data: (*Pages).showNumbers},
-		{pattern: "GET /letters", title: "Dead letters", page: "letters", live: true, data: (*Pages).showLetters},
-		{pattern: "GET /audit", title: "Audit", page: "audit", live: true, data: (*Pages).showAudit},
-		{pattern: "GET /live", data: (*Pages).live},
-	}
-	mux = newRouter()
+var views = []entry{
+	{pattern: "GET /{$}", title: "Now", page: "now", live: true, data: (*Pages).showNow},
+	{pattern: "GET /runs", title: "Runs", page: "runs", live: true, data: (*Pages).showRuns},
+	{pattern: "GET /runs/{run}", title: "Run", page: "run", live: true, data: (*Pages).showRun},
+	{pattern: "GET /runs/{run}/node", title: "Node", page: "node", live: true, data: (*Pages).showNode},
+	{pattern: "GET /runs/{run}/log", title: "Log", page: "log", live: true, data: (*Pages).showLog},
+	{pattern: "GET /runs/{run}/graph.svg", data: (*Pages).showGraph},
+	{pattern: "POST /runs/{run}/cancel", data: (*Pages).doCancel},
+	{pattern: "POST /runs/{run}/retry", data: (*Pages).doRetry},
+	{pattern: "GET /inbox", title: "Inbox", page: "inbox", live: true, data: (*Pages).showInbox},
+	{pattern: "POST /inbox", data: (*Pages).doDecide},
+	{pattern: "GET /loops", title: "Loops", page: "loops", live: true, data: (*Pages).showLoops},
+	{pattern: "POST /loops/{loop}/{change}", data: (*Pages).doLoop},
+	{pattern: "POST /dispatch", data: (*Pages).doDispatch},
+	{pattern: "POST /dispatch/{id}/cancel", data: (*Pages).doWithdraw},
+	{pattern: "GET /routines", title: "Routines", page: "routines", live: true, data: (*Pages).showRoutines},
+	{pattern: "POST /routines/{routine}/{change}", data: (*Pages).doRoutine},
+	{pattern: "GET /events", title: "Events", page: "events", live: true, data: (*Pages).showEvents},
+	{pattern: "POST /events", data: (*Pages).doEmit},
+	{pattern: "GET /limits", title: "Agents and limits", page: "limits", live: true, data: (*Pages).showLimits},
+	{pattern: "GET /numbers", title: "Numbers", page: "numbers", data: (*Pages).showNumbers},
+	{pattern: "GET /letters", title: "Dead letters", page: "letters", live: true, data: (*Pages).showLetters},
+	{pattern: "GET /audit", title: "Audit", page: "audit", live: true, data: (*Pages).showAudit},
+	{pattern: "GET /live", data: (*Pages).live},
 }
 
 // flashes are what a page says after a change.
@@ -397,7 +392,7 @@ func (p *Pages) showLog(w http.ResponseWriter, r *http.Request) (any, error) {
 		header.Set("Range", fmt.Sprintf("bytes=%d-", size-most))
 		d.Cut = true
 	}
-	body, _, err := p.document(r, api, header)
+	body, err := p.document(r, api, header)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -21,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -46,6 +44,7 @@ type Pages struct {
 	templates map[string]*template.Template // by the name of the page
 	assets    map[string]asset
 	pulse     *pulse
+	mux       *http.ServeMux
 	now       func() time.Time
 }
 
@@ -73,7 +72,8 @@ func compress(body []byte) []byte {
 
 // New returns the pages of a server.
 func New(s *serve.Server) serve.Pages {
-	p := &Pages{server: s, templates: map[string]*template.Template{}, assets: map[string]asset{}, pulse: newPulse(s.Stamp), now: time.Now}
+	p := &Pages{server: s, templates: map[string]*template.Template{}, assets: map[string]asset{}, pulse: newPulse(s.Stamp), mux: http.NewServeMux(), now: time.Now}
+	p.route()
 	p.readAssets()
 	functions := p.functions()
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/base.html", "templates/parts.html"))
@@ -119,7 +119,6 @@ type page struct {
 	Self  string // the address of the page, for drawing it again
 	Live  string // the address of the stream that says when; "": the page does not change
 	Poll  bool   // what it shows changes besides: the output of attempts that run is not in the store
-	Login bool   // whether somebody can log out
 	Flash string
 	Now   time.Time
 	Data  any
@@ -158,22 +157,18 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, &serve.Failure{Status: http.StatusUnauthorized, Code: "login", Message: "Log in first: run  flowrun open  on the machine of the server."})
 		return
 	}
-	mux.find(p, w, r)
+	if _, pattern := p.mux.Handler(r); pattern == "" {
+		p.fail(w, r, &serve.Failure{Status: http.StatusNotFound, Code: "path", Message: "This page does not exist."})
+		return
+	}
+	p.mux.ServeHTTP(w, r)
 }
 
-// router finds the view of a request.
-type router struct{ mux *http.ServeMux }
-
-var mux = newRouter()
-
-type pagesKey struct{}
-
-func newRouter() router {
-	m := http.NewServeMux()
+// route makes the table of all pages.
+func (p *Pages) route() {
 	for i := range views {
 		v := &views[i]
-		m.HandleFunc(v.pattern, func(w http.ResponseWriter, r *http.Request) {
-			p := r.Context().Value(pagesKey{}).(*Pages)
+		p.mux.HandleFunc(v.pattern, func(w http.ResponseWriter, r *http.Request) {
 			data, err := v.data(p, w, r)
 			switch {
 			case errors.Is(err, errAnswered):
@@ -184,16 +179,6 @@ func newRouter() router {
 			}
 		})
 	}
-	return router{m}
-}
-
-func (m router) find(p *Pages, w http.ResponseWriter, r *http.Request) {
-	r = r.WithContext(context.WithValue(r.Context(), pagesKey{}, p))
-	if _, pattern := m.mux.Handler(r); pattern == "" {
-		p.fail(w, r, &serve.Failure{Status: http.StatusNotFound, Code: "path", Message: "This page does not exist."})
-		return
-	}
-	m.mux.ServeHTTP(w, r)
 }
 
 // show writes a page.
@@ -343,12 +328,12 @@ func apiPath(format string, args ...any) string {
 }
 
 // document reads a document of the API, such as the end of a log.
-func (p *Pages) document(r *http.Request, path string, header http.Header) (body []byte, out http.Header, err error) {
+func (p *Pages) document(r *http.Request, path string, header http.Header) ([]byte, error) {
 	asked := r.Clone(r.Context())
 	asked.Header = header
 	rec := &recorder{header: http.Header{}}
-	err = p.server.Stream(rec, asked, path)
-	return rec.body.Bytes(), rec.header, err
+	err := p.server.Stream(rec, asked, path)
+	return rec.body.Bytes(), err
 }
 
 // recorder keeps an answer.
@@ -360,5 +345,3 @@ type recorder struct {
 func (r *recorder) Header() http.Header         { return r.header }
 func (r *recorder) WriteHeader(int)             {}
 func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
-
-var _ io.Writer = (*recorder)(nil)
