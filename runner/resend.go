@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -37,4 +38,28 @@ func (s *Service) Resend(ctx context.Context, p *Pinned, channel string, m event
 		return errors.New(f.Error.Message)
 	}
 	return nil
+}
+
+// ResendAlone is Resend for a run that may be unknown to this process: its secrets are looked for where the run got them, and the error is
+// *NoSecrets if one of them is not there.
+func (s *Service) ResendAlone(ctx context.Context, run, channel string, m event.Message) error {
+	p, err := s.Pinned(ctx, run)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	known := s.trees[run] != nil
+	s.mu.Unlock()
+	t, err := s.enterTree(ctx, run, true)
+	switch {
+	case errors.Is(err, engine.ErrOwned): // it is driven here, and has a session
+	case err != nil:
+		return err
+	default:
+		if !known {
+			s.endTree(t) // so that this process forgets the secrets
+		}
+		defer s.leaveDrive(t, run, true)
+	}
+	return s.Resend(ctx, p, channel, m)
 }

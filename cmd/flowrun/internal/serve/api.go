@@ -154,6 +154,8 @@ var routes = []route{
 	{method: "POST", path: "/api/v1/events", about: "Publishes an event.", body: Emit{}, answer: Emitted{}, do: (*Server).emit},
 	{method: "POST", path: "/webhooks/{name}", about: "A delivery to the webhook of a block  on \"webhook.NAME\". Its signature is checked in place of a token. The event is durable before the answer. A delivery that comes again is answered as the first, and starts nothing.", raw: true, open: true, answer: Delivered{}, do: (*Server).deliver},
 	{method: "GET", path: "/api/v1/dead-letters", about: "What was given up, the oldest first.", answer: DeadLetters{}, do: asking(event.StoreRequest{Dead: &event.DeadRequest{}})},
+	{method: "POST", path: "/api/v1/dead-letters/{id}/redrive", about: "Tries a dead letter again: a failed run is repeated, a message is sent, an item can be taken again, and an event or the moments of a routine start their runs. The daemon drives the runs. A letter whose work succeeds is closed.", body: Redrive{}, answer: Redriven{}, do: (*Server).redrive},
+	{method: "POST", path: "/api/v1/dead-letters/{id}/drop", about: "Removes a dead letter. It removes no run and sends no message.", body: Nothing{}, answer: Done{}, do: change("dead_letter.drop", "id", (*Server).knowLetter, dropLetter)},
 	{method: "GET", path: "/api/v1/programs", about: "The registered programs, and what starts their runs.", answer: Programs{}, do: (*Server).programs},
 	{method: "GET", path: "/api/v1/dispatch", about: "The open work that was handed in, the first to do first, with the work that it needs.", answer: WorkList{}, do: (*Server).listWork, query: []param{
 		{"all", "Also what is closed or cancelled.", "boolean"}, {"tickets", "The tickets of the store's own backlog instead.", "boolean"}}},
@@ -175,6 +177,9 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/stats", about: "How many tasks were done in a span of time, how well, how fast and at what cost.", answer: Stats{}, do: (*Server).stats, query: []param{
 		{"since", "The age at which the span begins, such as 7d; 24h if it is left out.", "string"}, {"by", "Figures for each workflow, agent, pattern or version.", "string"}}},
 	{method: "GET", path: "/api/v1/limits", about: "The agents and quotas that runs share, and what waits for them.", answer: Limits{}, do: (*Server).limits},
+	{method: "POST", path: "/api/v1/limits/{name}/reset", about: "Closes the circuit breaker of an agent or a quota, and forgets a wait that the other side named.", body: Nothing{}, answer: LimitChanged{}, do: change("limit.reset", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Reset: name} }))},
+	{method: "POST", path: "/api/v1/agents/{name}/stop", about: "Keeps new attempts of an agent from starting, in all runs of the store.", body: Nothing{}, answer: LimitChanged{}, do: change("agent.stop", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Stop: name} }))},
+	{method: "POST", path: "/api/v1/agents/{name}/start", about: "Lets the attempts of a stopped agent start again.", body: Nothing{}, answer: LimitChanged{}, do: change("agent.start", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Start: name} }))},
 	{method: "POST", path: "/api/v1/login", about: "Gives a one-time link with which a browser logs in. It is open for 2 minutes.", body: Nothing{}, answer: Login{}, do: (*Server).login},
 	{method: "GET", path: "/api/v1/heap", about: "A profile of the memory of the daemon, as go tool pprof reads it.", document: "application/octet-stream", stream: (*Server).heap},
 	{method: "GET", path: "/api/v1/audit", about: "The changes over this API, the newest first.", answer: Audits{}, do: asking(event.StoreRequest{Audits: true})},

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -204,9 +206,23 @@ func field(t *testing.T, answer, name string) string {
 	return text
 }
 
+// letters are the dead letters, each as text.
+func (d *described) letters() (list []string) {
+	d.t.Helper()
+	var o struct{ Items []json.RawMessage }
+	if err := json.Unmarshal([]byte(d.call("getDeadLetters", 200, nil)), &o); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, x := range o.Items {
+		list = append(list, string(x))
+	}
+	return list
+}
+
 // TestEveryOperation calls each operation of the OpenAPI document by nothing but the document, and validates each answer against its schema.
 func TestEveryOperation(t *testing.T) {
-	s, start := openTestStore(t, t.TempDir())
+	dir := t.TempDir()
+	s, start := openTestStore(t, dir)
 	_, at, _ := serving(t, s, ServerOptions{Token: secretToken})
 	d := client{t, at}.describe()
 	for i := range routes {
@@ -275,10 +291,33 @@ func TestEveryOperation(t *testing.T) {
 	d.call("getRunsRunLogsAttemptStream", 404, args{"run": ship, "attempt": "0", "stream": "stdout"})
 	d.call("getRunsRunLogsAttemptStream", 404, args{"run": ship, "attempt": log["attempt"], "stream": "../serve.token"})
 
+	// Dead letters: a run fails once more, and its letter counts; a message is sent when its folder is there.
+	d.wait(failed, "failed")
+	letter := field(t, d.letters()[0], "id")
+	d.call("postDeadLettersIdRedrive", 404, args{"id": "dl-99", "body": Redrive{}})
+	d.call("postDeadLettersIdDrop", 404, args{"id": "../x", "body": Nothing{}})
+	d.wait(field(t, d.call("postDeadLettersIdRedrive", 200, args{"id": letter, "body": Redrive{By: "ann"}}), "run"), "failed")
+	until(t, "the letter counts two failures", func() bool { return strings.Contains(d.call("getDeadLetters", 200, nil), `"times":2`) })
+	d.has("getDeadLetters", nil, `"by":"ann"`)
+	d.has("postDeadLettersIdDrop", args{"id": letter, "body": Nothing{}}, `"done":true`)
+	d.wait(start("tells"), "succeeded")
+	letter = field(t, d.letters()[0], "id")
+	d.call("postDeadLettersIdRedrive", 502, args{"id": letter, "body": Redrive{}})
+	d.has("getDeadLetters", nil, `"times":2`, `"by":"api"`)
+	if err := os.Mkdir(filepath.Join(dir, "work", "late"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.has("postDeadLettersIdRedrive", args{"id": letter, "body": Redrive{}}, `"kind":"notification"`, `"closed":true`)
+	if text, err := os.ReadFile(filepath.Join(dir, "work", "late", "messages.jsonl")); err != nil || !strings.Contains(string(text), "it is late") {
+		t.Errorf("the message is %q (%v)", text, err)
+	}
+	if left := d.letters(); len(left) != 0 {
+		t.Errorf("letters are left: %v", left)
+	}
+
 	// Again.
 	d.call("postRunsRunRetry", 409, args{"run": long, "body": Retry{}})
 	d.wait(failed, "failed")
-	d.has("getDeadLetters", nil, failed)
 	d.has("getRunsRun", args{"run": failed}, `"exit_code":3`)
 	d.call("postRunsRunRetry", 422, args{"run": failed, "body": Retry{From: "none"}})
 	d.call("postRunsRunRetry", 400, args{"run": failed, "body": Retry{Set: []SetOutput{{"then", json.RawMessage(`"x"`)}}}})
@@ -288,6 +327,13 @@ func TestEveryOperation(t *testing.T) {
 		t.Errorf("the run that repeats the other one ran %s", text)
 	}
 	d.call("postRunsRunRetry", 422, args{"run": again, "body": Retry{}})
+
+	// Agents and breakers.
+	d.has("postAgentsNameStop", args{"name": "sam", "body": Nothing{}}, `"changed":true`)
+	d.has("postAgentsNameStop", args{"name": "sam", "body": Nothing{}}, `"changed":false`)
+	d.has("getLimits", nil, `"name":"sam"`, `"stopped":true`)
+	d.has("postAgentsNameStart", args{"name": "sam", "body": Nothing{}}, `"changed":true`)
+	d.has("postLimitsNameReset", args{"name": "sam", "body": Nothing{}}, `"changed":false`)
 
 	// Work.
 	deploy := field(t, d.call("postDispatch", 200, args{"body": Work{Title: "Deploy", Priority: 5, Labels: []string{"now"}, Key: "deploy"}}), "id")
@@ -348,7 +394,7 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("a row of the audit is %+v", a)
 		}
 	}
-	want := []string{"cancel", "decide", "dispatch", "dispatch.cancel", "emit", "login", "loop.pause", "loop.resume", "loop.stop", "retry", "routine.pause", "routine.resume", "routine.run"}
+	want := []string{"agent.start", "agent.stop", "cancel", "dead_letter.drop", "dead_letter.redrive", "decide", "dispatch", "dispatch.cancel", "emit", "limit.reset", "login", "loop.pause", "loop.resume", "loop.stop", "retry", "routine.pause", "routine.resume", "routine.run"}
 	if have := slices.Sorted(maps.Keys(rows)); !slices.Equal(have, want) {
 		t.Errorf("the audit has rows of %v, want %v", have, want)
 	}

@@ -160,6 +160,19 @@ func ListWaiting(l *event.Limit, now event.Time) []Waiting {
 	return list
 }
 
+// LimitChanged says whether a change of an agent or a breaker had anything to change.
+type LimitChanged struct {
+	Changed bool `json:"changed"`
+}
+
+// changeLimit carries out the change of the agent or the quota of a name.
+func changeLimit(what func(name string) event.LimitChange) func(*Server, *http.Request, string, *Nothing) (any, error) {
+	return func(s *Server, r *http.Request, name string, _ *Nothing) (any, error) {
+		changed, err := s.daemon.store.ChangeLimit(r.Context(), what(name))
+		return LimitChanged{changed}, err
+	}
+}
+
 func (s *Server) limits(r *http.Request) (any, error) {
 	list, err := s.daemon.store.Limits(r.Context())
 	out, at := Limits{Limits: []Limit{}}, event.At(time.Now())

@@ -53,14 +53,34 @@ type DeadLetter struct {
 	Workflow string  `json:"workflow"`
 	Run      string  `json:"run"`
 	Node     *string `json:"node"`
-	Error    struct {
+	Channel  *string `json:"channel"` // of a message that could not be sent
+	Item     *struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+		Loop  string `json:"loop"`
+		Agent string `json:"agent"`
+	} `json:"item"`
+	Program *string `json:"program"`
+	Event   *struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"event"`
+	Routine *struct {
+		Name    string   `json:"name"`
+		Moments []string `json:"moments"`
+	} `json:"routine"`
+	Error struct {
 		Kind    string `json:"kind"`
 		Reason  string `json:"reason"`
 		Message string `json:"message"`
 	} `json:"error"`
-	Times int    `json:"times"`
-	At    string `json:"at"`
-	Last  string `json:"last"`
+	Times    int    `json:"times"`
+	At       string `json:"at"`
+	Last     string `json:"last"`
+	Redrives []struct {
+		By string `json:"by"`
+		At string `json:"at"`
+	} `json:"redrives"`
 }
 
 // Audits are the changes over the API, the newest first.

@@ -67,12 +67,17 @@ func (s *Server) retry(r *http.Request) (any, error) {
 	if err := s.audit(r, "retry", info.Run, o); err != nil {
 		return nil, err
 	}
-	run, err := s.daemon.store.StartRetry(r.Context(), info.Run, wish, s.daemon.options.Release)
+	return s.startRetry(r.Context(), info.Run, wish)
+}
+
+// startRetry starts a run that repeats a run, and drives it.
+func (s *Server) startRetry(ctx context.Context, run string, wish retry.Wish) (Started, error) {
+	again, err := s.daemon.store.StartRetry(ctx, run, wish, s.daemon.options.Release)
 	if err != nil {
-		return nil, err
+		return Started{}, err
 	}
-	s.daemon.runs.Add(run)
-	return Started{run}, nil
+	s.daemon.runs.Add(again)
+	return Started{again}, nil
 }
 
 // iteration matches the last part of the path of an iteration, as in build/i2.

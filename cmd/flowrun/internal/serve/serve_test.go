@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,6 +50,22 @@ workflow "fails" {
   step "then" {
     depends_on = [step.first]
     run        = "echo no >&2; exit 3"
+  }
+}
+
+channel "late" {
+  type   = "file"
+  path   = "late/messages.jsonl"
+  dedupe = "0s"
+}
+
+workflow "tells" {
+  step "tell" {
+    notify {
+      to   = [channel.late]
+      text = "it is late"
+    }
+    on_error = "continue"
   }
 }
 
@@ -119,7 +136,10 @@ func openStoreOf(t *testing.T, dir, program string) (*standalone.Store, func(wor
 		t.Fatal(list)
 	}
 	definition := p.IR.Canonical()
-	folder := t.TempDir()
+	folder := filepath.Join(dir, "work")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	begin := func(workflow string) engine.Start {
 		start := engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow},
 			Definition: definition, First: event.RunStarted{Workflow: workflow, Dir: folder}}

@@ -30,6 +30,7 @@ var views = []entry{
 	{pattern: "POST /runs/{run}/retry", data: (*Pages).doRetry},
 	{pattern: "GET /inbox", title: "Inbox", page: "inbox", live: true, data: (*Pages).showInbox},
 	{pattern: "POST /inbox", data: (*Pages).doDecide},
+	{pattern: "POST /inbox/many", data: (*Pages).doDecideMany},
 	{pattern: "GET /loops", title: "Loops", page: "loops", live: true, data: (*Pages).showLoops},
 	{pattern: "POST /loops/{loop}/{change}", data: (*Pages).doLoop},
 	{pattern: "POST /dispatch", data: (*Pages).doDispatch},
@@ -39,8 +40,10 @@ var views = []entry{
 	{pattern: "GET /events", title: "Events", page: "events", live: true, data: (*Pages).showEvents},
 	{pattern: "POST /events", data: (*Pages).doEmit},
 	{pattern: "GET /limits", title: "Agents and limits", page: "limits", live: true, data: (*Pages).showLimits},
+	{pattern: "POST /limits/{name}/{change}", data: (*Pages).doLimit},
 	{pattern: "GET /numbers", title: "Numbers", page: "numbers", data: (*Pages).showNumbers},
 	{pattern: "GET /letters", title: "Dead letters", page: "letters", live: true, data: (*Pages).showLetters},
+	{pattern: "POST /letters/{id}/{change}", data: (*Pages).doLetter},
 	{pattern: "GET /audit", title: "Audit", page: "audit", live: true, data: (*Pages).showAudit},
 	{pattern: "GET /live", data: (*Pages).live},
 }
@@ -48,7 +51,9 @@ var views = []entry{
 // flashes are what a page says after a change.
 var flashes = map[string]string{"cancel": "The end of the run was asked for.", "retry": "This run repeats the other one.", "decide": "Your answer was recorded.",
 	"pause": "It is paused.", "resume": "It continues.", "stop": "It takes nothing more, and ends when the runs of its items have ended.", "dispatch": "The work was handed in.",
-	"withdraw": "The work was taken back.", "run": "The routine has started a run.", "emit": "The event was published."}
+	"withdraw": "The work was taken back.", "run": "The routine has started a run.", "emit": "The event was published.",
+	"redrive": "The letter is tried again. It goes when that succeeds.", "sent": "The message was sent.", "drop": "The letter was removed.", "many": "Your answers were recorded.",
+	"reset": "The breaker is closed, and its failures are forgotten.", "halt": "No new attempt of the agent starts.", "start": "The agent starts attempts again.", "same": "There was nothing to change."}
 
 func number(n int) string { return strconv.Itoa(n) }
 
@@ -300,9 +305,9 @@ func (p *Pages) showGraph(w http.ResponseWriter, r *http.Request) (any, error) {
 // nodePage is one node of a run.
 type nodePage struct {
 	runview.StoryDoc
-	Logs  []serve.LogAttempt
-	Live  bool
-	Label string
+	Logs   []serve.LogAttempt
+	Live   bool
+	ByHand bool // a person may say what it came to
 }
 
 func (d *nodePage) title() string { return d.Node.ID + " of " + d.Workflow }
@@ -331,7 +336,7 @@ func (p *Pages) showNode(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &nodePage{StoryDoc: story, Live: isLive(story.Node.Status)}
+	d := &nodePage{StoryDoc: story, Live: isLive(story.Node.Status), ByHand: story.Node.Status == event.FailedS || story.Node.Status == event.Cancelled}
 	for _, l := range logs.Attempts {
 		if l.Node == path {
 			d.Logs = append(d.Logs, l)
@@ -415,12 +420,21 @@ func (p *Pages) showLog(w http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // inboxPage is what waits for people.
-type inboxPage struct{ Asks []askForm }
+type inboxPage struct {
+	Asks []askForm
+	Many []askForm // those that a person can approve or reject without inputs
+	By   string    // who answered last in this browser
+}
 
 type askForm struct {
 	serve.Ask
 	Inputs []serve.FormInput
 	NoForm string
+}
+
+// Key names the ask with what it shows, for a form of several.
+func (a *askForm) Key() string {
+	return url.Values{"run": {a.Run}, "node": {a.Node}, "shown": {a.Shown}}.Encode()
 }
 
 func (p *Pages) showInbox(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -438,6 +452,13 @@ func (p *Pages) showInbox(_ http.ResponseWriter, r *http.Request) (any, error) {
 			}
 		}
 		d.Asks = append(d.Asks, form)
+		needs := slices.ContainsFunc(form.Inputs, func(in serve.FormInput) bool { return in.Required })
+		if slices.Contains(a.Words, string(event.WordApprove)) && !needs && form.NoForm == "" {
+			d.Many = append(d.Many, form)
+		}
+	}
+	if c, err := r.Cookie(byCookie); err == nil {
+		d.By, _ = url.QueryUnescape(c.Value)
 	}
 	return d, nil
 }
@@ -556,8 +577,21 @@ func or(text, other string) string {
 	return text
 }
 
+// jsonOf is a text of a form as JSON: as it is if it is JSON, and else as a string.
+func jsonOf(text string) json.RawMessage {
+	raw := json.RawMessage(text)
+	if !json.Valid(raw) {
+		raw, _ = json.Marshal(text)
+	}
+	return raw
+}
+
 func (p *Pages) doRetry(w http.ResponseWriter, r *http.Request) (any, error) {
-	v, err := p.post(r, serve.Retry{From: r.PostFormValue("from"), Only: r.PostFormValue("only")}, "/runs/%s/retry", r.PathValue("run"))
+	o := serve.Retry{From: r.PostFormValue("from"), Only: r.PostFormValue("only"), By: strings.TrimSpace(r.PostFormValue("by"))}
+	if step := r.PostFormValue("step"); step != "" {
+		o.Set = []serve.SetOutput{{Step: step, Output: jsonOf(r.PostFormValue("output"))}}
+	}
+	v, err := p.post(r, o, "/runs/%s/retry", r.PathValue("run"))
 	if err != nil {
 		return nil, err
 	}
@@ -573,9 +607,7 @@ func (p *Pages) doDecide(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "by", Message: "Say who you are: the answer is recorded with your name."}
 	}
 	if text := r.PostForm.Get("output"); text != "" {
-		if d.Output = json.RawMessage(text); !json.Valid(d.Output) {
-			d.Output, _ = json.Marshal(text)
-		}
+		d.Output = jsonOf(text)
 	}
 	if d.Word == string(event.WordApprove) {
 		f, err := get[serve.Form](p, r, "/inbox/form?run=%s&node=%s", r.PostForm.Get("run"), d.Node)
@@ -598,8 +630,82 @@ func (p *Pages) doDecide(w http.ResponseWriter, r *http.Request) (any, error) {
 	if _, err := p.post(r, d, "/runs/%s/decide", r.PostForm.Get("run")); err != nil {
 		return nil, err
 	}
-	http.SetCookie(w, &http.Cookie{Name: "flowrun_by", Value: url.QueryEscape(d.By), Path: "/inbox", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	remember(w, d.By)
 	return goTo(w, r, "/inbox", "decide")
+}
+
+// byCookie keeps the name of who answers, so that it need not be typed again.
+const byCookie = "flowrun_by"
+
+func remember(w http.ResponseWriter, by string) {
+	http.SetCookie(w, &http.Cookie{Name: byCookie, Value: url.QueryEscape(by), Path: "/inbox", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+}
+
+// doDecideMany gives several asks the same answer. Each is decided on its own: those that are refused are named, and the others stand.
+func (p *Pages) doDecideMany(w http.ResponseWriter, r *http.Request) (any, error) {
+	by := strings.TrimSpace(r.PostFormValue("by")) // reads the form
+	asks := r.PostForm["ask"]
+	switch {
+	case by == "":
+		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "by", Message: "Say who you are: the answer is recorded with your name."}
+	case len(asks) == 0:
+		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "ask", Message: "Mark the questions that you answer."}
+	}
+	var refused []string
+	for _, key := range asks {
+		a, err := url.ParseQuery(key)
+		if err == nil {
+			d := serve.Decide{Node: a.Get("node"), Word: r.PostForm.Get("word"), By: by, Comment: r.PostForm.Get("comment"), Shown: a.Get("shown")}
+			_, err = p.post(r, d, "/runs/%s/decide", a.Get("run"))
+		}
+		if err != nil {
+			refused = append(refused, fmt.Sprintf("%s of run %s: %s", a.Get("node"), a.Get("run"), err))
+		}
+	}
+	remember(w, by)
+	if len(refused) > 0 {
+		return nil, &serve.Failure{Status: http.StatusConflict, Code: "refused", Message: fmt.Sprintf("%d of %d answers were recorded. Refused: %s", len(asks)-len(refused), len(asks), strings.Join(refused, "; "))}
+	}
+	return goTo(w, r, "/inbox", "many")
+}
+
+// doLetter tries a dead letter again, or removes it.
+func (p *Pages) doLetter(w http.ResponseWriter, r *http.Request) (any, error) {
+	id, change := r.PathValue("id"), r.PathValue("change")
+	var body any = serve.Nothing{}
+	if change == "redrive" {
+		body = serve.Redrive{By: "dashboard"}
+	}
+	v, err := p.post(r, body, "/dead-letters/%s/%s", id, change)
+	if err != nil {
+		return nil, err
+	}
+	out, _ := v.(serve.Redriven)
+	switch {
+	case out.Run != "":
+		return goTo(w, r, runPath(out.Run), "retry")
+	case out.Closed:
+		change = "sent"
+	}
+	return goTo(w, r, "/letters", change)
+}
+
+// doLimit resets a breaker, or stops or starts an agent.
+func (p *Pages) doLimit(w http.ResponseWriter, r *http.Request) (any, error) {
+	name, change, of := r.PathValue("name"), r.PathValue("change"), "agents"
+	if change == "reset" {
+		of = "limits"
+	}
+	v, err := p.post(r, serve.Nothing{}, "/"+of+"/%s/%s", name, change)
+	if err != nil {
+		return nil, err
+	}
+	if changed, _ := v.(serve.LimitChanged); !changed.Changed {
+		change = "same"
+	} else if change == "stop" {
+		change = "halt"
+	}
+	return goTo(w, r, "/limits", change)
 }
 
 func (p *Pages) doLoop(w http.ResponseWriter, r *http.Request) (any, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -61,6 +62,12 @@ workflow "ask" {
   }
   output "day" { value = step.ok.output.input.day }
   output "count" { value = step.ok.output.input.count }
+}
+
+workflow "simple" {
+  step "first" {
+    approve { prompt = "First?" }
+  }
 }
 
 workflow "long" {
@@ -510,6 +517,42 @@ func TestChanges(t *testing.T) {
 	h.wait(ask, event.Succeeded)
 	h.has("/runs/"+ask, "&#34;day&#34;: &#34;12&#34;", "&#34;count&#34;: 3")
 	refuses("/inbox", 409, "ann", append(form, "by", "bob", "input.count", "3")...)
+	first, second, third := h.start("simple"), h.start("simple"), h.start("simple")
+	for _, run := range []string{first, second, third} {
+		h.wait(run, event.Waiting)
+	}
+	var keys []string
+	for _, m := range regexp.MustCompile(`name="ask" value="([^"]+)"`).FindAllStringSubmatch(h.has("/inbox", `value="ann"`), -1) {
+		keys = append(keys, html.UnescapeString(m[1]))
+	}
+	if len(keys) != 3 {
+		t.Fatalf("the questions that can be decided at once are %q", keys)
+	}
+	refuses("/inbox/many", 400, "Say who you are", "word", "approve", "ask", keys[0])
+	refuses("/inbox/many", 400, "Mark the questions", "word", "approve", "by", "ann")
+	does("/inbox/many", "Your answers were recorded.", "word", "approve", "by", "ann", "ask", keys[0], "ask", keys[1])
+	h.wait(first, event.Succeeded)
+	h.wait(second, event.Succeeded)
+	refuses("/inbox/many", 409, "1 of 2 answers were recorded", "word", "reject", "by", "bob", "ask", keys[0], "ask", keys[2])
+	h.wait(third, event.FailedS)
+
+	letter := "dl-1" // of ship, or of a run that repeats it
+	h.has("/letters", "/letters/"+letter+"/redrive")
+	page = does("/letters/"+letter+"/redrive", "This run repeats the other one.")
+	again := regexp.MustCompile(`<h1>ship <code>([^<]+)<`).FindStringSubmatch(page)[1]
+	h.wait(again, event.FailedS)
+	does("/letters/"+letter+"/drop", "The letter was removed.")
+	refuses("/letters/"+letter+"/redrive", 404, "no dead letter")
+	refuses("/letters/"+letter+"/burn", 404, "nothing at")
+	h.has("/runs/"+again+"/node?path=test[1]", "Somebody did this by hand")
+	refuses("/runs/"+again+"/retry", 400, "the person who did the steps", "step", "test[1]", "output", "done")
+	page = does("/runs/"+again+"/retry", "This run repeats the other one.", "step", "test[1]", "output", "done", "by", "ann")
+	h.wait(regexp.MustCompile(`<h1>ship <code>([^<]+)<`).FindStringSubmatch(page)[1], event.Succeeded)
+	does("/limits/sam/stop", "No new attempt of the agent starts.")
+	h.has("/limits", "/limits/sam/start")
+	does("/limits/sam/start", "The agent starts attempts again.")
+	does("/limits/sam/reset", "There was nothing to change.")
+	refuses("/limits/sam/burn", 404, "nothing at")
 	does("/loops/engineering/pause", "It is paused.", "for", "30m")
 	h.has("/loops", "paused until")
 	does("/loops/engineering/resume", "It continues.")
@@ -527,7 +570,7 @@ func TestChanges(t *testing.T) {
 	refuses("/routines/none/run", 404, "none")
 	does("/events", "The event was published.", "event", "order.placed", "data", `{"a":1}`)
 	refuses("/events", 400, "must be JSON", "event", "order.placed", "data", `{a`)
-	for _, what := range []string{"cancel", "retry", "decide", "loop.pause", "loop.stop", "dispatch", "dispatch.cancel", "routine.run", "emit"} {
+	for _, what := range []string{"cancel", "retry", "decide", "dead_letter.redrive", "dead_letter.drop", "agent.stop", "agent.start", "limit.reset", "loop.pause", "loop.stop", "dispatch", "dispatch.cancel", "routine.run", "emit"} {
 		h.has("/audit", "<td>"+what+"</td>")
 	}
 	if status, _ := h.get("/runs/" + ship + "/cancel"); status != 404 {
