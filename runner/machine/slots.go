@@ -375,7 +375,7 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	d := m.liveState(a.ref)
 	if a.gate != work {
 		d.cold.judging.waits = true
-	} else if d.attempts--; d.attempts == 0 && (d.cold == nil || d.cold.silent == 0 && d.cold.begun != a.request.Attempt) { // it cannot have begun
+	} else if d.attempts--; d.attempts == 0 && (d.cold == nil || d.cold.begun != a.request.Attempt) { // it cannot have begun
 		m.forgetCompensation(a.ref)
 	}
 	m.settleStart(a, false)

@@ -151,7 +151,7 @@ func DescribeLimit(l *event.Limit, at event.Time) Limit {
 	return out
 }
 
-// ListWaiting lists the attempts that wait for an agent or a quota, in the order in which they are served.
+// ListWaiting lists the attempts that wait for an agent or a quota, the next first.
 func ListWaiting(l *event.Limit, now event.Time) []Waiting {
 	list := []Waiting{}
 	for _, w := range l.Waiting {

@@ -83,7 +83,7 @@ func fold(list []*view.Node) (shown []*view.Node, left string) {
 	return shown, "… not shown: " + strings.Join(parts, ", ") + " (--all)"
 }
 
-// statusOrder is the order in which numbers of nodes are told.
+// statusOrder is the order of statuses in a summary.
 var statusOrder = []event.Status{event.Succeeded, event.FailedS, event.Blocked, event.Cancelled, event.Skipped, event.Running, event.Waiting, event.Pending}
 
 // rowsOf lists nodes and all below them, in the order of the view. Long lists are folded unless all are wanted.
