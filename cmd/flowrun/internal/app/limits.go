@@ -17,7 +17,7 @@ func (a *app) newLimitsCommand() *cobra.Command {
 		Use: "limits", Short: "Show the quotas, rate limits and breakers that runs share",
 		Long: `limits lists the quotas and agents that runs of the store have asked for. Each line says how many units are in use, how many
 attempts have started in the span of the rate limit, what was spent in its span, and the state of the circuit breaker. Below it are the waiting attempts
-with their waiting times; the next one stands first.`,
+with their waiting times, the next one first.`,
 		Args: unknownCommand,
 		RunE: func(*cobra.Command, []string) error { return a.runLimits(asJSON) },
 	}

@@ -32,12 +32,9 @@ const tokenName = "serve.token"
 // Token returns the token of the API of the store in dir, and makes one where there is none.
 func Token(dir string) (token, path string, err error) {
 	path = filepath.Join(dir, tokenName)
-	body, err := private.ReadFile(path, 1<<10)
-	if err == nil && len(strings.TrimSpace(string(body))) >= 32 {
-		return strings.TrimSpace(string(body)), path, nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", path, err
+	token, _, err = ReadToken(dir)
+	if err != nil || len(token) >= 32 {
+		return token, path, err
 	}
 	var b [32]byte
 	rand.Read(b[:])
