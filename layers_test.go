@@ -132,6 +132,8 @@ cmd/flowbench/internal/child
 cmd/flowbench/internal/floor     sqlite
 
 cmd/memeval                      memory memory/embed memory/eval
+
+cmd/release
 `
 
 // modules are the short names of what lies outside.

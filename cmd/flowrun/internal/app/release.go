@@ -9,8 +9,12 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// Release is this release's number. A build from a tagged module has the number of the tag.
-const Release = "0.1.0-dev"
+// Release is this release's number. cmd/release sets it, and the commit, when it builds; another build knows its commit from
+// git.
+var (
+	Release = "0.1.0-dev"
+	commit  = ""
+)
 
 // versionJSON is the output of version --json.
 type versionJSON struct {
@@ -25,7 +29,7 @@ type versionJSON struct {
 
 func thisVersion() versionJSON {
 	v := versionJSON{Release: Release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Behaviour: ir.Behaviour,
-		Journal: journal.Format}
+		Journal: journal.Format, Commit: commit}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

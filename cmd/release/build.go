@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// settings are what else could change the bytes of a binary: the flags of the person who builds have no effect.
+var settings = []string{"CGO_ENABLED=0", "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GORISCV64=rva20u64", "GOPPC64=power8", "GOEXPERIMENT=", "GOWORK=off"}
+
+func (r *release) build(t target, to string) error {
+	const app = "github.com/flowrun/flowrun/cmd/flowrun/internal/app."
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return err
+	}
+	_, err = output(r.root, append(slices.Clone(settings), "GOOS="+t.os, "GOARCH="+t.arch), "go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -X "+app+"Release="+r.version+" -X "+app+"commit="+r.commit, "-o", to, "./cmd/flowrun")
+	return err
+}
+
+// commonFiles are what the archives of all targets have beside the program.
+func (r *release) commonFiles(host string) (out []file, err error) {
+	for _, name := range []string{"LICENSE", "NOTICE", "README.md"} {
+		data, err := os.ReadFile(filepath.Join(r.root, name))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file{name, data, 0o644})
+	}
+	for shell, name := range map[string]string{"bash": "flowrun.bash", "zsh": "_flowrun", "fish": "flowrun.fish"} {
+		text, err := output(r.root, nil, host, "completion", shell)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file{"completions/" + name, []byte(text + "\n"), 0o644})
+	}
+	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return out, nil
+}
