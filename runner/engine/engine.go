@@ -30,6 +30,8 @@
 //  11. A stop or a crash of the parent's driver is one of the child's, too; so is taking over. A parent that ends while a child
 //     lives (a third cancel does not wait) leaves it as any run that nobody drives.
 //
+// [Session] has those duties that need no clock, no disk and no goroutine: 2, 4, 7, and the rules of 3, 6 and 8 to 11.
+//
 // The package knows no particular machine and no particular executor, and does no I/O itself. The hosts are
 // engine/local (SQLite) and engine/sim (virtual time, faults from a seed); enginetest is the suite both must pass.
 package engine

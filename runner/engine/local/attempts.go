@@ -19,7 +19,6 @@ type attempts struct {
 	ctx      context.Context
 	stopAll  context.CancelCauseFunc
 	cancel   map[uint64]context.CancelCauseFunc // by ticket
-	watches  map[uint64]bool                    // tickets of those that watch a source
 	answers  chan *event.AttemptFinished
 	closed   chan struct{} // nobody listens to answers any more
 	running  sync.WaitGroup
@@ -30,7 +29,7 @@ type attempts struct {
 const maxAnswers = 1024
 
 func newAttempts(x executor.Executor, now func() event.Time) *attempts {
-	a := &attempts{executor: x, now: now, cancel: map[uint64]context.CancelCauseFunc{}, watches: map[uint64]bool{},
+	a := &attempts{executor: x, now: now, cancel: map[uint64]context.CancelCauseFunc{},
 		answers: make(chan *event.AttemptFinished, maxAnswers), closed: make(chan struct{})}
 	a.ctx, a.stopAll = context.WithCancelCause(context.Background())
 	return a
@@ -47,9 +46,6 @@ func answersAtOnce(r *event.Attempt) bool {
 func (a *attempts) startAttempt(r event.Attempt) {
 	ctx, cancel := context.WithCancelCause(a.ctx)
 	a.cancel[r.Ticket] = cancel
-	if r.IsWatch() {
-		a.watches[r.Ticket] = true
-	}
 	a.running.Add(1)
 	go func() {
 		defer a.running.Done()
@@ -90,12 +86,8 @@ func (a *attempts) forgetAttempt(ticket uint64) {
 	if cancel := a.cancel[ticket]; cancel != nil {
 		cancel(nil)
 		delete(a.cancel, ticket)
-		delete(a.watches, ticket)
 	}
 }
-
-// onlyWatch reports whether there are live attempts, and all of them watch sources.
-func (a *attempts) onlyWatch() bool { return len(a.watches) > 0 && len(a.watches) == len(a.cancel) }
 
 func (a *attempts) endAttempt(ticket uint64) {
 	if cancel := a.cancel[ticket]; cancel != nil {

@@ -17,14 +17,12 @@ const MaxChildren = 256
 // children are the child runs that a drive drives on behalf of its own run: a goroutine each. Their ends come through a channel.
 type children struct {
 	byRun map[string]*childRun // touched by the drive's goroutine only
-	slots chan struct{}
 	ends  chan childEnd
 }
 
 // childRun is one of them, until its end has been taken.
 type childRun struct {
-	ask      event.StartChild
-	unwanted chan struct{} // closed with the first wish
+	ask event.StartChild
 
 	mu   sync.Mutex
 	wish engine.Wish
@@ -38,18 +36,12 @@ type childEnd struct {
 }
 
 func newChildren() children {
-	return children{byRun: map[string]*childRun{}, slots: make(chan struct{}, MaxChildren), ends: make(chan childEnd)}
+	return children{byRun: map[string]*childRun{}, ends: make(chan childEnd)}
 }
 
 // startChild makes a child and drives it to its end, in the background.
 func (d *drive) startChild(ask event.StartChild, wish engine.Wish) {
-	if d.children.byRun[ask.Run] != nil {
-		return
-	}
-	k := &childRun{ask: ask, unwanted: make(chan struct{}), wish: wish}
-	if wish.Cancels > 0 {
-		close(k.unwanted)
-	}
+	k := &childRun{ask: ask, wish: wish}
 	d.children.byRun[ask.Run] = k
 	d.live.running.Add(1)
 	go func() {
@@ -64,17 +56,7 @@ func (d *drive) startChild(ask event.StartChild, wish engine.Wish) {
 
 // driveChild makes a child and drives it to its end.
 func (d *drive) driveChild(k *childRun) (event.ChildFinished, error) {
-	if no := engine.TooDeep(d.start.First, k.ask); no != nil {
-		return *no, nil
-	}
 	ctx := d.live.ctx
-	select {
-	case d.children.slots <- struct{}{}:
-		defer func() { <-d.children.slots }()
-	case <-k.unwanted: // ending a run takes no slot
-	case <-ctx.Done():
-		return event.ChildFinished{}, context.Cause(ctx)
-	}
 	made, err := d.makeChild(ctx, k)
 	if no := (*engine.Deadlock)(nil); errors.As(err, &no) {
 		return no.AnswerCaller(k.ask), nil
@@ -100,20 +82,19 @@ func (d *drive) driveChild(k *childRun) (event.ChildFinished, error) {
 
 // makeChild makes sure that a child is in the store. It reports false if the child is not there and is not wanted any more.
 func (d *drive) makeChild(ctx context.Context, k *childRun) (bool, error) {
-	s := engine.Child(d.start, k.ask)
+	parent := d.session.Start()
+	s := engine.Child(*parent, k.ask)
 	_, err := d.engine.Get(ctx, s.Header.Run)
 	if !errors.Is(err, engine.ErrNoRun) {
 		return err == nil, err
 	}
 	if s.Definition == nil {
-		if s.Definition, err = d.engine.definition(ctx, d.start.Header); err != nil {
+		if s.Definition, err = d.engine.definition(ctx, parent.Header); err != nil {
 			return false, err
 		}
 	}
-	select {
-	case <-k.unwanted:
+	if k.isUnwanted() {
 		return false, nil
-	default:
 	}
 	_, err = d.engine.Start(ctx, s)
 	return err == nil, err
@@ -127,27 +108,10 @@ func (k *childRun) passWish(e *Engine) error {
 	return e.cancelUpTo(k.ask.Run, k.wish)
 }
 
-// noteWishes notes the wishes for live children before any wish is carried out: a slot that one child leaves must not go to
-// another child that is not wanted.
-func (d *drive) noteWishes(wishes map[string]engine.Wish) {
-	for run, w := range wishes {
-		if k := d.children.byRun[run]; k != nil {
-			k.noteWish(w)
-		}
-	}
-}
-
-func (k *childRun) noteWish(w engine.Wish) {
+func (k *childRun) isUnwanted() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	first := k.wish.Cancels == 0
-	if w.Cancels <= k.wish.Cancels {
-		return
-	}
-	k.wish = w
-	if first {
-		close(k.unwanted)
-	}
+	return k.wish.Cancels > 0
 }
 
 // cancelChild puts the wish for a child into its inbox, if the child is made; else passWish does.
@@ -155,12 +119,9 @@ func (d *drive) cancelChild(run string, wish engine.Wish) {
 	if k := d.children.byRun[run]; k != nil {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if !k.made {
+		if k.wish = wish; !k.made {
 			return
 		}
-		wish = k.wish
-	} else if _, called := d.fold.CalledBy(run); !called {
-		return
 	}
 	d.live.running.Add(1)
 	go func() {
@@ -190,6 +151,7 @@ func (e *Engine) driveUnowned(ctx context.Context, run string, parks bool) (even
 func (d *drive) childEnded(end childEnd) error {
 	if errors.Is(end.err, engine.ErrParked) {
 		delete(d.children.byRun, end.Run)
+		d.session.ChildLeft(end.Run)
 		d.poke() // it may have been woken and handed back already
 		return nil
 	}
@@ -197,7 +159,7 @@ func (d *drive) childEnded(end childEnd) error {
 		return end.err
 	}
 	delete(d.children.byRun, end.Run)
-	d.queue = append(d.queue, event.Event{ChildFinished: &end.ChildFinished})
+	d.session.ChildEnded(end.ChildFinished)
 	return nil
 }
 

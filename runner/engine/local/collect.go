@@ -17,14 +17,7 @@ func (d *drive) collectEvents() error {
 	if err := d.takeAnswers(); err != nil {
 		return err
 	}
-	now := d.pace.readClock()
-	for d.batchHasRoom() {
-		t, ok := d.timers.due(now)
-		if !ok {
-			break
-		}
-		d.queue = append(d.queue, event.Event{TimerFired: &event.TimerFired{Timer: t.Timer, Node: t.Node}})
-	}
+	d.session.Fire(d.now(), journal.MaxBatchEvents-len(d.session.Queued()))
 	select {
 	case <-d.poked:
 		return d.engine.explainError(d.lookAround())
@@ -33,11 +26,9 @@ func (d *drive) collectEvents() error {
 	}
 }
 
-func (d *drive) batchHasRoom() bool { return len(d.queue) < journal.MaxBatchEvents }
-
 // takeAnswers queues the answers of attempts and children.
 func (d *drive) takeAnswers() error {
-	for d.batchHasRoom() {
+	for d.session.HasRoom() {
 		select {
 		case f := <-d.live.answers:
 			d.takeAnswer(f)
@@ -54,7 +45,7 @@ func (d *drive) takeAnswers() error {
 
 func (d *drive) takeAnswer(f *event.AttemptFinished) {
 	d.live.forgetAttempt(f.Ticket)
-	d.queue = append(d.queue, event.Event{AttemptFinished: f})
+	d.session.Answer(f)
 }
 
 // lookAround reads the inbox, and sees whether the store still works and the run is still ours.
@@ -75,21 +66,13 @@ func (d *drive) lookAround() error {
 		return err
 	}
 	defer rows.Close()
-	queued := map[int64]bool{}
-	for _, ev := range d.queue {
-		if ev.External != nil {
-			queued[ev.External.Inbox] = true
-		}
-	}
 	n := 0
 	for ; rows.Next(); n++ {
 		x, err := scanExternal(rows)
 		if err != nil {
 			return fmt.Errorf("run %s: %w", d.run.id, err)
 		}
-		if !queued[x.Inbox] {
-			d.queue = append(d.queue, event.Event{External: &x})
-		}
+		d.session.Message(x)
 	}
 	if n == maxInbox {
 		d.poke() // there may be more

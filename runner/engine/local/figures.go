@@ -23,7 +23,7 @@ type Figures struct{ CPU, Memory *float64 }
 
 // startFigures sends figures to the run, if the run reads them, until the function that it returns is called.
 func (d *drive) startFigures(ctx context.Context) (stop func()) {
-	if !d.fold.ReadsMachine() {
+	if !d.session.Fold().ReadsMachine() {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)

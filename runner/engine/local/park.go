@@ -14,10 +14,6 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// MinParked is how far away the next timer of a run must be for the run to be parked. Parking costs a commit, a sync of the
-// mark, and a replay.
-const MinParked = time.Second
-
 // A run that waits is parked together with the runs that it called, if they wait, too. Each of them is woken on its own. A called run
 // that was woken is driven beside its caller, which stays parked. When the called run has ended, it is handed back: its caller
 // is woken, and gets its end. It is also handed back when its drive fails: its caller is woken, and drives it again.
@@ -107,28 +103,12 @@ func (d *drive) takeHandedBack() {
 	defer d.engine.mu.Unlock()
 	list := d.engine.handed[d.run.id]
 	for _, run := range slices.Sorted(maps.Keys(list)) {
-		node, called := d.fold.CalledBy(run)
-		switch end := list[run]; {
-		case d.children.byRun[run] != nil:
-			continue
-		case called && end != nil:
-			f := engine.Finished(event.StartChild{Run: run, Node: node}, *end)
-			d.queue = append(d.queue, event.Event{ChildFinished: &f})
-		case called:
-			d.startChild(event.StartChild{Run: run, Node: node}, engine.Wish{})
+		if d.session.HandBack(run, list[run]) {
+			delete(list, run)
 		}
-		delete(list, run)
 	}
 	if len(list) == 0 {
 		delete(d.engine.handed, d.run.id)
-	}
-}
-
-// startCalled drives the called runs that were parked with the run.
-func (d *drive) startCalled() {
-	for _, run := range d.fold.Called() {
-		node, _ := d.fold.CalledBy(run)
-		d.startChild(event.StartChild{Run: run, Node: node}, engine.Wish{})
 	}
 }
 
@@ -174,8 +154,8 @@ var errCallerEnded = errors.New("the run that called it has ended")
 // gives itself up at the end of its drive.
 func (d *drive) leaveChildren() error {
 	var left []string
-	for _, run := range d.fold.Called() {
-		if d.children.byRun[run] != nil {
+	for _, run := range d.session.Fold().Called() {
+		if d.session.HasChild(run) {
 			continue
 		}
 		if d.engine.enterRun(run) != nil {
@@ -190,8 +170,8 @@ func (d *drive) leaveChildren() error {
 
 // parkRun releases the run, if this drive parks runs and nothing is in flight. The error is *engine.Parked then.
 func (d *drive) parkRun() error {
-	due, idle := d.fold.DueBesideCalls()
-	if !d.parks || !idle || len(d.live.cancel) > 0 || len(d.children.byRun) > 0 || due != 0 && due.Sub(d.pace.readClock()) < MinParked {
+	due, can := d.session.CanPark(d.now())
+	if !d.parks || !can || len(d.live.cancel) > 0 || d.session.Children() > 0 {
 		return nil
 	}
 	parked := int64(0)

@@ -65,10 +65,10 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	if err := e.expectDurations(ctx, &s.First, h.Workflow); err != nil {
 		return err
 	}
-	first := s.First
-	var out event.Reaction
-	events, fold := []event.Event{{RunStarted: &first}}, engine.NewFold(h, m)
-	b, err := fold.Feed(e.now(), events, &out)
+	session := engine.NewSession(s, m)
+	first := &session.Start().First
+	session.Queue(event.Event{RunStarted: first})
+	r, err := session.Feed(e.now())
 	if err != nil {
 		return fmt.Errorf("starting run %s: %w", h.Run, err)
 	}
@@ -82,8 +82,9 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	}
 	var made newRun
 	err = e.write(func(tx *transaction) error {
-		due, idle := fold.Due()
-		made = newRun{start: &s, rest: shared.RestOf(&first, due, idle), group: g, events: names, batch: b, asks: engine.Asks(out.Commands), status: engine.StatusAfter(event.Pending, &out, fold), epoch: epoch}
+		due, idle := session.Fold().Due()
+		made = newRun{start: &s, rest: shared.RestOf(first, due, idle), group: g, events: names, batch: r.Batch, asks: engine.Asks(r.Out.Commands),
+			status: engine.StatusAfter(event.Pending, &r.Out, session.Fold()), epoch: epoch}
 		return e.insertRun(tx, &made)
 	})
 	if err != nil {
@@ -93,7 +94,8 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 		e.pokeRun(run)
 	}
 	if !made.mustWait() {
-		e.keepFresh(&fresh{engine.Start{Header: h, Definition: s.Definition, First: first}, b.Link, fold, events, out})
+		session.Start().Source = nil
+		e.keepFresh(&fresh{session, r})
 	}
 	return nil
 }
@@ -105,15 +107,12 @@ func (e *Engine) expectDurations(ctx context.Context, first *event.RunStarted, w
 	return err
 }
 
-// fresh is a run that this process has just made. Its fold has reached the end of its journal, so
+// fresh is a run that this process has just made. Its session has reached the end of its journal, so
 // that the drive need not replay the beginning: a replay is a twelfth of the work of a run of
 // 50,000 steps.
 type fresh struct {
-	start  engine.Start
-	link   journal.Link
-	fold   *engine.Fold
-	events []event.Event
-	out    event.Reaction
+	session *engine.Session
+	round   *engine.Round
 }
 
 // keepFresh keeps the last one only: most runs are driven as soon as they are made.
@@ -129,11 +128,11 @@ func (e *Engine) takeFresh(c *claimed) *fresh {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f := e.fresh
-	if f == nil || f.start.Header.Run != c.id {
+	if f == nil || f.session.Start().Header.Run != c.id {
 		return nil
 	}
 	e.fresh = nil
-	if c.driven || c.ended || f.link != c.link {
+	if c.driven || c.ended || f.round.Batch.Link != c.link {
 		return nil
 	}
 	return f

@@ -34,17 +34,3 @@ func TestClockSetBack(t *testing.T) {
 		}
 	}
 }
-
-func TestPace(t *testing.T) {
-	c := newClock()
-	at := func(d time.Duration) event.Time { return event.At(newClock().Now().Add(d)) }
-	p := newPace(c, at(-time.Minute))
-	for i, step := range []struct{ move, want time.Duration }{
-		{0, 0}, {time.Second, time.Second}, {-time.Hour, time.Second}, {time.Second, 2 * time.Second}, {2 * time.Hour, 2*time.Hour + 2*time.Second},
-	} {
-		c.advance(step.move)
-		if have := p.readClock(); have != at(step.want) {
-			t.Errorf("step %d: it is %v, want %v", i, have, at(step.want))
-		}
-	}
-}
