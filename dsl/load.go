@@ -124,6 +124,18 @@ func (p *Program) lower(checked *check.Program) {
 	for key, r := range p.Positions { // any order: each for itself
 		p.Positions[key] = p.core.Place(r)
 	}
+	for i := range p.IR.Workflows {
+		w := &p.IR.Workflows[i]
+		lists := [][]ir.Node{w.Nodes}
+		if w.Finally != nil {
+			lists = append(lists, w.Finally.Nodes)
+		}
+		for _, nodes := range lists {
+			for n := range ir.All(nodes) {
+				n.Pattern = p.core.Pattern(w.Name, n.Name)
+			}
+		}
+	}
 }
 
 // Lowered is the text of the program without patterns: what they become stands in their place, laid out as fmt does it. The files of a

@@ -34,6 +34,7 @@ type Program struct {
 	maps  map[string]*sourceMap // by the name of the file; of those that were rewritten
 	used  map[diag.Range]bool   // the labels of pools that patterns have put the members of
 	made  map[string]made       // by the name of the node
+	kinds map[string]string     // of patterns, by WORKFLOW/NODE
 	// scores are the places of the expressions that argmax is written around.
 	scores map[diag.Range]bool
 	// before is the program that this one was made of, if that was made of the files of the author; else nil.
@@ -87,13 +88,14 @@ func Rewrite(files []*syntax.File) (*Program, diag.List) {
 
 // rewrite rewrites the workflows of files. edits finds what is to be done in a workflow, with the names of its nodes.
 func rewrite(files []*syntax.File, edits func(*collector, *syntax.Block, names)) (*Program, diag.List) {
-	out := &Program{Files: slices.Clone(files), maps: map[string]*sourceMap{}, used: map[diag.Range]bool{}, made: map[string]made{}, scores: map[diag.Range]bool{}}
+	out := &Program{Files: slices.Clone(files), maps: map[string]*sourceMap{}, used: map[diag.Range]bool{}, made: map[string]made{}, kinds: map[string]string{}, scores: map[diag.Range]bool{}}
 	var list diag.List
 	c := &collector{list: &list, out: out, declared: &declarations{files: files, used: out.used}}
 	for i, f := range files {
 		c.edits, c.file = nil, f
 		for _, b := range f.Body.Blocks {
 			if b.Kind == "workflow" {
+				c.workflow = b
 				edits(c, b, namesOf(b))
 			}
 		}
@@ -143,6 +145,9 @@ func (p *Program) Forget() {
 	}
 }
 
+// Pattern is the kind of the pattern that a node of a workflow was made of; "" if the node was not made of one.
+func (p *Program) Pattern(workflow, node string) string { return p.kinds[workflow+"/"+node] }
+
 // lenient are the limits of a text that was made of one that has kept them.
 var lenient = syntax.Limits{File: syntax.MaxRaised, Line: syntax.MaxRaised, Token: syntax.MaxRaised, Block: syntax.MaxRaised, Depth: syntax.MaxRaisedDepth}
 
@@ -152,6 +157,7 @@ func (e *edit) place(f *syntax.File) diag.Range { return f.Range(e.from, e.from)
 type collector struct {
 	out      *Program
 	file     *syntax.File
+	workflow *syntax.Block
 	edits    []edit
 	list     *diag.List
 	declared *declarations
@@ -207,6 +213,9 @@ func (c *collector) pattern(src *syntax.Block, before string, taken names) {
 	write := p.broken
 	if _, there := p.made[b.Name]; !there {
 		p.made[b.Name] = made{node: b.Name, shown: b.Words(), group: true}
+	}
+	if len(c.workflow.Labels) > 0 {
+		c.out.kinds[c.workflow.Labels[0].Text+"/"+b.Name] = src.Kind
 	}
 	if a := b.Attrs["score"]; a != nil {
 		c.out.scores[a.Src.Span()] = true

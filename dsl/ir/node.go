@@ -31,6 +31,9 @@ type Node struct {
 	Kind NodeKind `json:"kind"`
 	// Description says what the node is for; it decides nothing.
 	Description string `json:"description,omitempty"`
+	// Pattern is the kind of block that the file has in place of the node and of all nodes in it: feedback, consensus or compete. It is
+	// "" for a node that the file has itself. It decides nothing.
+	Pattern string `json:"pattern,omitempty"`
 
 	// Needs are the nodes whose success this one waits for by its trigger rule; Observes are those whose end it waits for,
 	// whatever the end. Both are inferred from references and depends_on, sorted, without repeats, and disjoint. The order
@@ -105,6 +108,14 @@ type Node struct {
 	// Cases of a switch, in order. Case, in its children, is the number of the case that they belong to, from 1.
 	Cases []Case `json:"cases,omitempty"`
 	Case  int    `json:"case,omitempty"`
+}
+
+// Word is the kind of the node's block in the file: its pattern, or else its kind.
+func (n *Node) Word() string {
+	if n.Pattern != "" {
+		return n.Pattern
+	}
+	return string(n.Kind)
 }
 
 // TriggerRule is a rule over the ends of other nodes. Failed, blocked and cancelled count as failed; a failure that was

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/format"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine/sim"
 )
 
@@ -46,6 +48,9 @@ func TestLoweredPatterns(t *testing.T) {
 			}
 		}
 		core := load("lowered", lowered)
+		if got, want := forgetPatterns(written), len(patternBlock.FindAllString(text, -1)); got != want {
+			fail("%d nodes of the definition have a pattern, the file has %d patterns", got, want)
+		}
 		if core.IR.Hash() != written.IR.Hash() {
 			fail("another definition:\n%s", cmp.Diff(string(written.IR.Canonical()), string(core.IR.Canonical())))
 		}
@@ -71,6 +76,22 @@ func TestLoweredPatterns(t *testing.T) {
 			t.Errorf("no node ended as %s", status)
 		}
 	}
+}
+
+var patternBlock = regexp.MustCompile(`(?m)^\s*(feedback|consensus|compete) "`)
+
+// forgetPatterns takes out of a program which patterns its nodes were made of, and returns how many there were. The lowered text does not
+// have them.
+func forgetPatterns(p *dsl.Program) (found int) {
+	for i := range p.IR.Workflows {
+		for n := range ir.All(p.IR.Workflows[i].Nodes) {
+			if n.Pattern != "" {
+				found++
+			}
+			n.Pattern = ""
+		}
+	}
+	return found
 }
 
 // drawn draws a program.

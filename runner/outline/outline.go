@@ -37,6 +37,8 @@ type Outline struct {
 	Budgets []Budget   `json:"budgets,omitempty"`
 	// Rules are the rules of adapt, those of the workflow first and then those of its groups, in file order.
 	Rules []Rule `json:"adapt,omitempty"`
+	// Patterns are the nodes that the file has as patterns, in file order.
+	Patterns []Pattern `json:"patterns,omitempty"`
 	// Loops are the loops that start the workflow for items and have a quota or a target.
 	Loops []Loop `json:"loops,omitempty"`
 }
@@ -52,6 +54,13 @@ type Rule struct {
 	MaxConcurrency string   `json:"max_concurrency,omitempty"`
 	Workflow       string   `json:"workflow,omitempty"`
 	Notify         []string `json:"notify,omitempty"` // channels
+}
+
+// Pattern is a group that the file has as a feedback, a consensus or a compete.
+type Pattern struct {
+	Node    string   `json:"node"` // its name, below the names of the groups around
+	Pattern string   `json:"pattern"`
+	Steps   []string `json:"steps"` // the names of the steps that it is made of
 }
 
 // Step is one step of the outline.
@@ -105,9 +114,22 @@ func Of(g *plan.Graph, values Values) *Outline {
 	out.Rules = rules(nil, "", g.Workflow.Adapt)
 	for n := range g.Nodes {
 		out.Rules = rules(out.Rules, o.path(n), g.Nodes[n].Adapt)
+		if node := &g.Nodes[n]; node.Pattern != "" {
+			out.Patterns = append(out.Patterns, Pattern{o.path(n), node.Pattern, stepsOf(node.Children)})
+		}
 	}
 	out.Loops = o.loops()
 	return out
+}
+
+// stepsOf lists the names of the steps among nodes and in them.
+func stepsOf(nodes []ir.Node) (names []string) {
+	for n := range ir.All(nodes) {
+		if n.Kind == ir.Step {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // SharedBy lists what a workflow shares with other runs, as [Outline.Shared] does. Only constants are known.

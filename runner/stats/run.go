@@ -53,16 +53,21 @@ const shortVersion = 12
 // NewRun makes the fold of a run of a workflow. definition is the hash of the program that it pins.
 func NewRun(w *ir.Workflow, definition string) *Run {
 	r := &Run{Workflow: w.Name, Version: definition[:min(len(definition), shortVersion)], patterns: map[string]string{}, live: map[uint64]attempt{}, waiting: map[string]bool{}}
-	r.learnPatterns(w.Nodes, "step")
+	r.learnPatterns(w.Nodes, "step", false)
 	return r
 }
 
-// learnPatterns notes for each step the kind of the nearest group around it: of a for_each or a repeat, that word.
-func (r *Run) learnPatterns(nodes []ir.Node, around string) {
+// learnPatterns notes for each step the pattern that the file has in its place, or else the kind of the nearest group around it: of a
+// for_each or a repeat, that word. made reports whether
+// the nodes are those that a pattern is made of.
+func (r *Run) learnPatterns(nodes []ir.Node, around string, made bool) {
 	for i := range nodes {
 		n := &nodes[i]
 		pattern := around
 		switch {
+		case n.Pattern != "":
+			pattern = n.Pattern
+		case made:
 		case n.Repeat != nil:
 			pattern = "repeat"
 		case n.ForEach != nil:
@@ -71,7 +76,7 @@ func (r *Run) learnPatterns(nodes []ir.Node, around string) {
 			pattern = string(n.Kind)
 		}
 		r.patterns[n.Name] = pattern
-		r.learnPatterns(n.Children, pattern)
+		r.learnPatterns(n.Children, pattern, made || n.Pattern != "")
 	}
 }
 

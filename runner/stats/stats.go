@@ -27,7 +27,7 @@ type Group string
 const (
 	ByWorkflow Group = "workflow"
 	ByAgent    Group = "agent"
-	ByPattern  Group = "pattern" // the kind of the nearest group around the step
+	ByPattern  Group = "pattern" // the pattern of the file that the step belongs to, or the kind of the nearest group around it
 	ByVersion  Group = "version" // the definition that the run pins
 )
 

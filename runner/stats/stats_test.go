@@ -17,7 +17,7 @@ const minute = event.Time(time.Minute)
 func TestKnownDay(t *testing.T) {
 	w := &ir.Workflow{Name: "ship", Nodes: []ir.Node{
 		{Name: "write", Kind: ir.Step},
-		{Name: "both", Kind: ir.Parallel, Children: []ir.Node{{Name: "check", Kind: ir.Step}, {Name: "again", Kind: ir.Step, Repeat: &ir.Repeat{}}}},
+		{Name: "both", Kind: ir.Parallel, Pattern: "compete", Children: []ir.Node{{Name: "check", Kind: ir.Step}, {Name: "again", Kind: ir.Step, Repeat: &ir.Repeat{}}}},
 	}}
 	ended := newDay(w)
 	ended.begin(0)
@@ -79,7 +79,7 @@ func TestKnownDay(t *testing.T) {
 	near("idle of bob", groups[1].Idle, 1-16.0/60)
 
 	for by, want := range map[stats.Group]string{ // any order
-		stats.ByWorkflow: "[ship:3]", stats.ByVersion: "[ship 0123456789ab:3]", stats.ByPattern: "[parallel:1 repeat:1 step:1]",
+		stats.ByWorkflow: "[ship:3]", stats.ByVersion: "[ship 0123456789ab:3]", stats.ByPattern: "[compete:2 step:1]",
 	} {
 		_, groups := stats.Compute(runs, 0, 60*minute, by)
 		var got []string

@@ -62,16 +62,18 @@ type NodeDoc struct {
 	Item    string `json:"item,omitempty"`
 	Members int    `json:"members,omitempty"`
 	// Description is the description of the node in the file.
-	Description string       `json:"description,omitempty"`
-	Status      event.Status `json:"status"`
-	Attempts    int          `json:"attempts"`
-	ExitCode    int          `json:"exit_code"` // -1 where there is none
-	Output      Data         `json:"output"`
-	Error       *event.Error `json:"error"`
-	StartedAt   Moment       `json:"started_at"`
-	FinishedAt  Moment       `json:"finished_at"`
-	Agent       *string      `json:"agent"`
-	Reason      string       `json:"reason"`
+	Description string `json:"description,omitempty"`
+	// Pattern is the pattern that the file has in place of the node: feedback, consensus or compete.
+	Pattern    string       `json:"pattern,omitempty"`
+	Status     event.Status `json:"status"`
+	Attempts   int          `json:"attempts"`
+	ExitCode   int          `json:"exit_code"` // -1 where there is none
+	Output     Data         `json:"output"`
+	Error      *event.Error `json:"error"`
+	StartedAt  Moment       `json:"started_at"`
+	FinishedAt Moment       `json:"finished_at"`
+	Agent      *string      `json:"agent"`
+	Reason     string       `json:"reason"`
 	// WaitsFor says what a waiting node waits for, or which run a running node has called.
 	WaitsFor *WaitsForDoc `json:"waits_for,omitempty"`
 	// Tolerated tells that the node failed and that this does not count.
@@ -158,7 +160,7 @@ func (r *Run) Document() Document {
 }
 
 func (r *Run) document(n *Node) NodeDoc {
-	d := NodeDoc{ID: n.Path, Item: n.Item, Members: n.Members, Description: r.Description(n), Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child, Warnings: n.Warnings,
+	d := NodeDoc{ID: n.Path, Item: n.Item, Members: n.Members, Description: r.Description(n), Pattern: n.Pattern, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child, Warnings: n.Warnings,
 		ExitCode: -1, StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
 	if c := n.Compensation; c != nil {
 		d.Compensation = &CompensationDoc{Status: c.Status, ExitCode: -1}

@@ -70,6 +70,8 @@ type Node struct {
 	Path string // the instance's path: build/api[3]
 	Name string // the declared name
 	Kind string // as ir spells it; "" where nobody said
+	// Pattern is the pattern that the file has in place of the node, such as feedback; "" if it has none there, and for an iteration.
+	Pattern string
 	// Item names the member of a list that an instance works on, as JSON; "" if nothing names it. Members is the number of instances of a
 	// for_each, also of those that have not begun; 0 until it is known.
 	Item    string
@@ -111,11 +113,11 @@ func New(w *ir.Workflow) *Run {
 		final: map[string]bool{}}
 	if w != nil {
 		r.Workflow = w.Name
-		r.outline(w.Nodes, "")
 		r.declare(w.Nodes)
+		r.outline(w.Nodes, "")
 		if w.Finally != nil {
-			r.outline(w.Finally.Nodes, "")
 			r.declare(w.Finally.Nodes)
+			r.outline(w.Finally.Nodes, "")
 			for i := range w.Finally.Nodes {
 				r.final[w.Finally.Nodes[i].Name] = true
 			}
@@ -155,6 +157,9 @@ func (r *Run) Node(path string) *Node { return r.byPath[path] }
 
 func (r *Run) add(path, name, kind string) *Node {
 	n := &Node{Path: path, Name: name, Kind: kind, Status: event.Pending}
+	if d := r.declared[name]; d != nil {
+		n.Pattern = d.Pattern
+	}
 	r.byPath[path] = n
 	r.Leaves[event.Pending]++
 	parent := Parent(path)
@@ -170,6 +175,9 @@ func (r *Run) add(path, name, kind string) *Node {
 		r.Leaves[p.Status]--
 	}
 	n.Parent, p.Children = p, append(p.Children, n)
+	if n.Iteration() > 0 {
+		n.Pattern = ""
+	}
 	r.follow(n)
 	return n
 }

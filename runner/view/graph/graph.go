@@ -14,6 +14,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,7 +51,9 @@ type Node struct {
 	ID     string `json:"id"` // unique; the name, for what has one
 	Parent string `json:"parent,omitempty"`
 	Kind   string `json:"kind"`
-	Title  string `json:"title"`
+	// Pattern is the pattern that the file has in place of the node: feedback, consensus or compete. Drawings name it in place of the kind.
+	Pattern string `json:"pattern,omitempty"`
+	Title   string `json:"title"`
 	// Description is the description of the node in the file.
 	Description string `json:"description,omitempty"`
 	// Does is the action of a step in a few words: run go vet ./..., agent reviewer.
@@ -62,6 +65,9 @@ type Node struct {
 	parent int // in Nodes; -1 at the top
 	below  []int
 }
+
+// word is what the author wrote: a pattern or a kind.
+func (n *Node) word() string { return cmp.Or(n.Pattern, n.Kind) }
 
 // EdgeKind says what an edge waits for.
 type EdgeKind string
@@ -141,7 +147,7 @@ func (b *builder) nodes(list []ir.Node, parent int, ordered bool) {
 	previous := -1
 	for i := range list {
 		n := &list[i]
-		id := b.add(Node{ID: n.Name, Kind: string(n.Kind), Title: n.Name, Description: n.Description, Does: does(n), Marks: marks(n)}, parent)
+		id := b.add(Node{ID: n.Name, Kind: string(n.Kind), Pattern: n.Pattern, Title: n.Name, Description: n.Description, Does: does(n), Marks: marks(n)}, parent)
 		b.number[n.Name] = id
 		b.waits = append(b.waits, wait{n, id, previous})
 		if ordered {

@@ -58,7 +58,7 @@ func (n *Node) label(newline string) string {
 	var lines []string
 	for i, r := range n.rows() {
 		if i == 0 && len(n.below) > 0 && n.Kind != Case && n.Kind != Finally {
-			r.text += " (" + n.Kind + ")"
+			r.text += " (" + n.word() + ")"
 		}
 		lines = append(lines, r.text)
 	}

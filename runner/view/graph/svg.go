@@ -149,7 +149,7 @@ func (d *drawing) text(n *Node, it *item, class string, x, y int) {
 		}
 		kind := ""
 		if i == 0 && it.inner != nil && n.Kind != Case && n.Kind != Finally {
-			kind = fmt.Sprintf("<tspan class=\"small\" dx=\"%d\">%s</tspan>", smallChar, n.Kind)
+			kind = fmt.Sprintf("<tspan class=\"small\" dx=\"%d\">%s</tspan>", smallChar, n.word())
 		}
 		line += height
 		fmt.Fprintf(&d.out, "<text class=\"%s\" x=\"%d\" y=\"%d\">%s%s</text>", r.class, at, line-4, escape(r.text), kind)

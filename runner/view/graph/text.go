@@ -86,7 +86,7 @@ func (n *Node) size() (width, height int) {
 		if i == 0 {
 			w = titleChar * cells(r.text)
 			if len(n.below) > 0 {
-				w += smallChar * (cells(n.Kind) + 1)
+				w += smallChar * (cells(n.word()) + 1)
 			}
 			height += titleLine
 		} else {

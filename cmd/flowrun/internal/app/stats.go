@@ -32,7 +32,7 @@ After them come the targets of loops, whose tasks are items, and whose figures a
 		RunE: func(*cobra.Command, []string) error { return a.runStats(&r) },
 	}
 	c.Flags().StringVar(&r.Since, "since", "24h", "count from an `AGE` ago (24h, 7d), or from a moment (2026-01-05T08:00:00Z)")
-	c.Flags().StringVar(&r.By, "by", "", "a line for each `GROUP`: workflow, agent, pattern (the group around a step) or version")
+	c.Flags().StringVar(&r.By, "by", "", "a line for each `GROUP`: workflow, agent, pattern (the group around a step, or its feedback, consensus or compete) or version")
 	jsonFlag(c, &r.JSON)
 	return c
 }

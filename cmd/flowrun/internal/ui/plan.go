@@ -59,6 +59,13 @@ func Plan(t *Term, p *Planned) {
 		t.Printf("\n%s", strings.TrimRight(head+"  "+planned(&o.Finally[i], node, does, times), " "))
 	}
 	t.Printf("\n")
+	for i := range o.Patterns {
+		if i == 0 {
+			t.Printf("\n")
+		}
+		p := &o.Patterns[i]
+		t.Printf("%s %s: %s\n", Clean(p.Pattern), Clean(p.Node), Clean(strings.Join(p.Steps, ", ")))
+	}
 	for i := range o.Rules {
 		if i == 0 {
 			t.Printf("\n")

@@ -118,10 +118,19 @@ func join(a, b string) string {
 
 // label is the node's name with the indent that its mark gets, so that columns behind it line up.
 func label(e rowNode) string {
-	if e.depth < 0 {
-		return Clean(e.n.Title())
+	name := Clean(e.n.Title())
+	if e.depth >= 0 {
+		name = strings.Repeat("  ", e.depth) + Clean(strings.TrimPrefix(e.n.Title(), strings.TrimSuffix(e.n.Path, segment(e.n.Path))))
 	}
-	return strings.Repeat("  ", e.depth) + Clean(strings.TrimPrefix(e.n.Title(), strings.TrimSuffix(e.n.Path, segment(e.n.Path))))
+	return named(name, Clean(e.n.Pattern))
+}
+
+// named puts the pattern that the file has in place of a node behind its name.
+func named(name, pattern string) string {
+	if pattern == "" {
+		return name
+	}
+	return name + " (" + pattern + ")"
 }
 
 // segment is the last part of a path: of build/api[3] it is api[3].

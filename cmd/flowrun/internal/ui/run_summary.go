@@ -35,7 +35,7 @@ func RunSummary(r *view.Run, scene Scene, now event.Time, most int) string {
 	b.WriteString(head)
 	left, full := 0, false
 	r.Each(func(n *view.Node, _ int) {
-		row := fmt.Sprintf("| %s %s | %s | %s | %d | %s |\n", icon(n.Status, 0), n.Status, cell(n.Title()), Duration(n.Duration(now)), n.Attempt,
+		row := fmt.Sprintf("| %s %s | %s | %s | %d | %s |\n", icon(n.Status, 0), n.Status, cell(named(n.Title(), n.Pattern)), Duration(n.Duration(now)), n.Attempt,
 			cell(Truncate(gist(join(r.Description(n), why(n.Status, n.Reason, n.Result))), MaxReason)))
 		if full = full || b.Len()+len(row)+summaryTail > most; full {
 			left++
@@ -63,6 +63,6 @@ func failureOf(n *view.Node, scene Scene) string {
 			text = lastLines(res.Stdout, StderrLines)
 		}
 	}
-	return fmt.Sprintf("<details><summary>%s%s: %s</summary>\n\n<pre>%s</pre>\n</details>\n\n", cell(n.Title()), cell(at),
+	return fmt.Sprintf("<details><summary>%s%s: %s</summary>\n\n<pre>%s</pre>\n</details>\n\n", cell(named(n.Title(), n.Pattern)), cell(at),
 		cell(Truncate(gist(why(n.Status, n.Reason, n.Result)), MaxReason)), html.EscapeString(excerpt(text)))
 }

@@ -34,6 +34,9 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time, all
 	if about := r.Description(n); about != "" {
 		fact(t, "description", ": "+Clean(about))
 	}
+	if n.Pattern != "" {
+		fact(t, "pattern", ": "+Clean(n.Pattern))
+	}
 	if n.Item != "" {
 		fact(t, "item", ": "+Clean(n.Item))
 	}

@@ -60,6 +60,11 @@ workflow "ask" {
       input "count" { type = number }
     }
   }
+  feedback "draft" {
+    producer = agent.idle
+    reviewer = agent.critic
+    accept   = "true"
+  }
   output "day" { value = step.ok.output.input.day }
   output "count" { value = step.ok.output.input.count }
 }
@@ -98,6 +103,10 @@ workflow "many" {
     value = each.value
   }
 }
+
+agent "idle" { type = "null" }
+
+agent "critic" { type = "null" }
 
 agent "sam" {
   type    = "exec"
@@ -299,7 +308,8 @@ func TestPages(t *testing.T) {
 		"/runs/" + ship + "/node?path=build":   {`<span class="t-c1">red</span>`, "&lt;b&gt;bold", escaped, "standard error"},
 		"/runs/" + ship + "/node?name=build":   {"These nodes wait for it: test"},
 		"/runs/" + ship + "/node?path=test[1]": {"exit code 1"},
-		"/runs/" + ask:                         {"waiting"},
+		"/runs/" + ask:                         {"waiting", `draft</a> <span class="quiet">feedback</span>`, "draft_product"},
+		"/runs/" + ask + "/node?path=draft":    {"<span>feedback</span>"},
 		"/runs/" + many:                        {"4 failed", "number 503", "number 1503", "show 2000"},
 		"/runs/" + many + "?under=all&page=10": {"all[1999]", "Page 10 of 10"},
 		"/inbox":                               {escaped, "Your name", "number, required", "approve", "reject"},
