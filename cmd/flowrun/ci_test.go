@@ -1,11 +1,21 @@
 package main_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -118,10 +128,7 @@ func runnerEnv(t *testing.T, more ...string) []string {
 }
 
 func TestAction(t *testing.T) {
-	steps := actionSteps(t)
-	if len(steps) != 2 || len(steps[0].env) != 0 || len(steps[1].env) != 4 {
-		t.Fatalf("action.yml has other steps: %+v", steps)
-	}
+	_, steps := actionSteps(t)
 	temp := t.TempDir()
 	if out, err := steps[0].run(t, ".", nil, runnerEnv(t, "RUNNER_TEMP="+temp)); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -160,6 +167,91 @@ func TestAction(t *testing.T) {
 	}
 }
 
+// The action takes the flowrun of its release if there is one, and stops if that has another sum than the release says. It builds
+// flowrun only if there is no release for this machine.
+func TestActionTakesARelease(t *testing.T) {
+	take, _ := actionSteps(t)
+	name := "flowrun_" + runtime.GOOS + "_" + runtime.GOARCH
+	good := archive(t, name+"/flowrun", "#!/bin/sh\necho released\n")
+	sums := fmt.Sprintf("%x  %s.tar.gz\n", sha256.Sum256(good), name)
+	wrong := fmt.Sprintf("%x  %s.tar.gz\n", sha256.Sum256([]byte("other")), name)
+	const at = "/a/flowrun/releases/download/v1.2.3/"
+	keys := map[string]bool{}
+	for _, c := range []struct {
+		name, ref string
+		files     map[string]string
+		code      int
+		want      string
+		taken     bool
+	}{
+		{"a release", "v1.2.3", map[string]string{at + "SHA256SUMS": sums, at + name + ".tar.gz": string(good)}, 0, "flowrun v1.2.3 was taken", true},
+		{"a wrong sum", "v1.2.3", map[string]string{at + "SHA256SUMS": wrong, at + name + ".tar.gz": string(good)}, 1, "::error::" + name + ".tar.gz of release v1.2.3 has the SHA-256", false},
+		{"no sum of this archive", "v1.2.3", map[string]string{at + "SHA256SUMS": "", at + name + ".tar.gz": string(good)}, 1, "SHA256SUMS says nothing of it", false},
+		{"a cut archive", "v1.2.3", map[string]string{at + "SHA256SUMS": sums, at + name + ".tar.gz": string(good[:40])}, 1, "::error::", false},
+		{"no release", "v1.2.4", nil, 0, "release v1.2.4 has no SHA256SUMS", false},
+		{"no archive for this machine", "v1.2.3", map[string]string{at + "SHA256SUMS": "x  flowrun_plan9_386.tar.gz\n"}, 0, "has no " + name + ".tar.gz", false},
+		{"a branch", "main", map[string]string{"": "no request is made"}, 0, "\"main\" is not a version", false},
+		{"the action of this checkout", "", map[string]string{"": "no request is made"}, 0, "is not a version", false},
+		{"a broken server", "v1.2.3", map[string]string{at + "SHA256SUMS": "500"}, 0, "::warning::SHA256SUMS of release v1.2.3", false},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			text, ok := c.files[r.URL.Path]
+			if !ok {
+				http.NotFound(w, r)
+			} else if text == "500" {
+				http.Error(w, "broken", http.StatusNotImplemented) // curl repeats a request after 500
+			} else {
+				fmt.Fprint(w, text)
+			}
+			if c.files[""] != "" {
+				t.Errorf("%s: %s was asked for", c.name, r.URL.Path)
+			}
+		}))
+		temp := t.TempDir()
+		outputs := filepath.Join(temp, "outputs")
+		said, err := take.run(t, temp, map[string]string{"github.action_ref": c.ref, "github.action_repository": "a/flowrun"},
+			runnerEnv(t, "RUNNER_TEMP="+temp, "GITHUB_OUTPUT="+outputs, "GITHUB_SERVER_URL="+server.URL))
+		server.Close()
+		if code := exitCodeOf(err); code != c.code || !strings.Contains(said, c.want) {
+			t.Errorf("%s: exit code %d, %q", c.name, code, said)
+		}
+		ran, _ := exec.Command(filepath.Join(temp, "flowrun-bin", "flowrun")).Output()
+		if taken := string(ran) == "released\n"; taken != c.taken {
+			t.Errorf("%s: taken: %v, %s", c.name, taken, said)
+		}
+		switch text, _ := os.ReadFile(outputs); {
+		case c.code != 0 && len(text) > 0, c.taken && string(text) != "taken=true\n":
+			t.Errorf("%s: the outputs are %q", c.name, text)
+		case c.code == 0 && !c.taken:
+			if !regexp.MustCompile(`^taken=false\nkey=flowrun-\w+-\w+-[0-9a-f]{64}\n$`).Match(text) {
+				t.Errorf("%s: the outputs are %q", c.name, text)
+			}
+			keys[string(text)] = true
+		}
+	}
+	if len(keys) != 1 {
+		t.Errorf("equal sources have the keys %v", keys)
+	}
+}
+
+// archive makes a .tar.gz with one program.
+func archive(t *testing.T, name, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 func exitCodeOf(err error) int {
 	if exit, ok := err.(*exec.ExitError); ok {
 		return exit.ExitCode()
@@ -176,8 +268,8 @@ type step struct {
 	script string
 }
 
-// run carries a step out as GitHub's runner does: inputs become environment variables as the step says, and the shell is
-// bash with the options that the runner gives it.
+// run carries a step out as GitHub's runner does: inputs, and what the runner knows of the action, become environment variables as
+// the step says, and the shell is bash with the options that the runner gives it.
 func (s *step) run(t *testing.T, dir string, inputs map[string]string, env []string) (string, error) {
 	t.Helper()
 	if strings.Contains(s.script, "${{") {
@@ -201,7 +293,7 @@ func (s *step) run(t *testing.T, dir string, inputs map[string]string, env []str
 }
 
 var (
-	inputName = regexp.MustCompile(`^\$\{\{ inputs\.([\w-]+) \}\}$`)
+	inputName = regexp.MustCompile(`^\$\{\{ (?:inputs\.)?(github\.action_\w+|[\w-]+) \}\}$`)
 	oneStep   = regexp.MustCompile(`(?m)^    - name: .*\n((?:      .*\n)+)`)
 	oneEnv    = regexp.MustCompile(`(?m)^        (\w+): (\$.*)$`)
 	script    = regexp.MustCompile(`(?m)^      run: \|\n((?:        .*\n|\n)+)`)
@@ -217,8 +309,9 @@ func readCI(t *testing.T, name string) string {
 	return string(text)
 }
 
-// actionSteps reads the steps of action.yml that run a shell. It knows as much of YAML as that file uses.
-func actionSteps(t *testing.T) (out []*step) {
+// actionSteps reads the steps of action.yml that run a shell: the one that takes a release, and those that build and validate. It
+// knows as much of YAML as that file uses.
+func actionSteps(t *testing.T) (take *step, out []*step) {
 	t.Helper()
 	for _, m := range oneStep.FindAllStringSubmatch(readCI(t, "action.yml"), -1) {
 		run := script.FindStringSubmatch(m[1])
@@ -231,7 +324,10 @@ func actionSteps(t *testing.T) (out []*step) {
 		}
 		out = append(out, s)
 	}
-	return out
+	if len(out) != 3 || len(out[0].env) != 2 || len(out[1].env) != 0 || len(out[2].env) != 4 {
+		t.Fatalf("action.yml has other steps: %+v", out)
+	}
+	return out[0], out[1:]
 }
 
 func actionDefaults(t *testing.T) map[string]string {

@@ -26,7 +26,8 @@ import (
 //
 // Windows is not one of them: flowrun stops a step by its process group, limits what a process may open, and keeps the files of a store
 // from other users, all by calls of POSIX. The BSDs are not, either: package command finds the processes of a step in its own way
-// on each system, and has no way for them. The code for Linux is the same on each processor, so two more of those are here.
+// on each system, and has no way for them. The code for Linux is the same on each processor, so two more of those are here. A
+// processor with words of 32 bits does not work: the whole numbers of conditions have 53 bits.
 var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"linux", "riscv64"}, {"linux", "ppc64le"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
 type target struct{ os, arch string }
