@@ -61,20 +61,22 @@ runner/judge                     pure: dsl/ir dsl/value runner/event
 runner/admission                 pure: dsl/value runner/event runner/shared
 runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event
 runner/watch
+runner/trace                     pure: dsl/ir runner/event runner/view
+runner/trace/otlp                runner/trace
 runner/webhook                   pure: dsl/ir dsl/value
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source loop/worktree memory runner/compose runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view runner/watch
+runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source loop/worktree memory runner/compose runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/trace runner/view runner/watch
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/flowtest                  dsl/expr dsl/ir dsl/value loop/backlog loop/machine runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view runner/webhook
 runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
 runner/logs                      memory/private runner/event runner/executor/command runner/view
-runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/view runner/view/graph
+runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared sqlite

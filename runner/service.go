@@ -45,6 +45,8 @@ type Options struct {
 	Begin func(*event.Attempt) (end func())
 	// Say, if set, hears news for a person that do not change how a run ends. Any goroutine may call it.
 	Say func(text string)
+	// Traced tells the programs and servers of attempts the id of their span, as TRACEPARENT and traceparent.
+	Traced bool
 }
 
 func (o *Options) tell(text string) {
@@ -75,6 +77,7 @@ type Service struct {
 	mu       sync.Mutex
 	trees    map[string]*tree     // by run
 	progress map[string]*Progress // by run
+	roots    map[string]string    // the run that names the trace of a run; of runs with attempts, maxRoots at most
 	rests    *rests               // nil: nobody asked
 }
 

@@ -61,6 +61,9 @@ func (x *Session) carryOut(ctx context.Context, a event.Attempt) event.AttemptFi
 	if begin := x.service.options.Begin; begin != nil {
 		defer begin(&a)()
 	}
+	if x.service.options.Traced {
+		x.service.addParent(ctx, &a)
+	}
 	if x.withheld != nil {
 		ctx = executor.WithWithheld(ctx, x.withheld)
 	}

@@ -11,5 +11,5 @@ func LooksSecret(name string) bool {
 			return true
 		}
 	}
-	return strings.HasSuffix(name, "_KEY")
+	return strings.HasSuffix(name, "_KEY") || strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") && strings.HasSuffix(name, "HEADERS")
 }

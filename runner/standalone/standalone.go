@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 	"github.com/flowrun/flowrun/runner/follow"
 	"github.com/flowrun/flowrun/runner/live"
 	"github.com/flowrun/flowrun/runner/logs"
+	"github.com/flowrun/flowrun/runner/trace/otlp"
 )
 
 // Options say how a process drives runs. The zero value drives runs, and tells nobody anything.
@@ -49,13 +51,16 @@ type Options struct {
 	Waiting func(run string, t engine.Turn)
 	// Leftover, if set, hears how many processes of the driver before were ended, before a run goes on.
 	Leftover func(run string, processes int)
+	// Traces says where the spans of the runs go that end here; nil: nowhere.
+	Traces *otlp.Config
 }
 
 // Store is an open store. It must be closed.
 type Store struct {
 	*runner.Service
 	engine.Keeper
-	carry *carriers // nil where the store was opened for reading
+	carry  *carriers      // nil where the store was opened for reading
+	traces *otlp.Exporter // nil: traces are off
 }
 
 // Logs are the log files of attempts.
@@ -75,18 +80,41 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s, x, _ := newService(dir, room, o)
+	var traces *otlp.Exporter
+	if o.Traces != nil {
+		traces = otlp.New(o.Traces, s.Spans, x.say)
+	}
 	e, err := local.Open(dir, local.Options{Factory: s.Machine, Executor: s, Group: s.Group, Events: s.Events, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
 		Waiting: o.Waiting, Leftover: x.endLeftovers, At: o.At,
 		Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
 			x.observeBatch(run, events, r)
 			s.Observe(run, events, r, replayed)
+			if traces != nil && !replayed && hasEnd(r) {
+				traces.Add(run)
+			}
 		}})
 	if err != nil {
+		if traces != nil {
+			traces.Close()
+		}
 		x.close()
 		return nil, err
 	}
 	s.Attach(e)
-	return &Store{s, e, x}, nil
+	return &Store{s, e, x, traces}, nil
+}
+
+// hasEnd reports whether a run ends.
+func hasEnd(r *event.Reaction) bool {
+	return slices.ContainsFunc(r.Commands, func(c event.Command) bool { return c.End != nil })
+}
+
+// TraceFigures returns what was sent to a collector since the store was opened.
+func (s *Store) TraceFigures() otlp.Figures {
+	if s.traces == nil {
+		return otlp.Figures{}
+	}
+	return s.traces.Figures()
 }
 
 // Read opens the store in a folder for looking. The error is engine.ErrNoStore where there is none. Methods that write return
@@ -98,7 +126,7 @@ func Read(dir string) (*Store, error) {
 		return nil, err
 	}
 	s.Attach(e)
-	return &Store{s, e, nil}, nil
+	return &Store{Service: s, Keeper: e}, nil
 }
 
 // Carry gives a service that carries out attempts of this process without a host. close ends it.
@@ -113,6 +141,9 @@ func Guardian(token string) { command.Guardian(token) }
 
 // Close releases all runs, and closes the store, then the executors.
 func (s *Store) Close() error {
+	if s.traces != nil { // it reads journals
+		s.traces.Close()
+	}
 	err := s.Service.Close()
 	if s.carry != nil {
 		s.carry.close()
@@ -127,19 +158,22 @@ type carriers struct {
 	live     *live.Table
 	leave    func() // stops asking who follows
 	leftover func(run string, processes int)
+	say      func(text string)
 }
 
 // newService makes a service without a host, and gives the executors that it uses.
 func newService(dir string, room *executor.Room, o Options) (*runner.Service, *carriers, executor.Registry) {
-	x := &carriers{live: live.New(dir), leftover: o.Leftover}
+	x := &carriers{live: live.New(dir), leftover: o.Leftover, say: func(text string) {
+		if o.Say != nil {
+			o.Say(text)
+		}
+	}}
 	registry := executor.Registry{}
-	s := runner.New(runner.Options{Store: dir, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.beginAttempt})
+	s := runner.New(runner.Options{Store: dir, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.beginAttempt, Traced: o.Traces != nil})
 	var once sync.Once
 	wait := func(why error) {
 		once.Do(func() {
-			if o.Say != nil {
-				o.Say(fmt.Sprintf("a step waits until others have ended: %v", why))
-			}
+			x.say(fmt.Sprintf("a step waits until others have ended: %v", why))
 		})
 	}
 	hear := func(a event.Attempt, _, text string) {

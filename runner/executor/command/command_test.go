@@ -196,6 +196,7 @@ func TestEnvironment(t *testing.T) {
 func TestSecretNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		"GITHUB_TOKEN": true, "tokenizer": true, "my_secret": true, "PGPASSWORD": true, "AWS_CREDENTIALS": true, "API_KEY": true, "api_key": true,
+		"OTEL_EXPORTER_OTLP_HEADERS": true, "OTEL_EXPORTER_OTLP_TRACES_HEADERS": true, "OTEL_EXPORTER_OTLP_ENDPOINT": false,
 		"KEYBOARD": false, "KEY": false, "PATH": false, "PASSWD": false, "KEY_FILE": false,
 	} {
 		if ir.LooksSecret(name) != want {

@@ -316,7 +316,8 @@ func fly(t *testing.T, sensitive bool) {
 		fmt.Fprintf(w, "%s %s %s\n%s", r.Method, r.URL, r.Header.Get("Authorization"), body)
 	}))
 	defer echo.Close()
-	environ := append(os.Environ(), "FLOWRUN_VAR_secret="+theSecret, "FLOWRUN_VAR_site="+echo.URL)
+	traces := newCollector(t)
+	environ := append(os.Environ(), "FLOWRUN_VAR_secret="+theSecret, "FLOWRUN_VAR_site="+echo.URL, "OTEL_EXPORTER_OTLP_ENDPOINT="+traces.URL)
 
 	marker := filepath.Join(outside, "marker")
 	environ = append(environ, "FLOWRUN_VAR_marker="+marker)
@@ -379,9 +380,13 @@ func fly(t *testing.T, sensitive bool) {
 			t.Errorf("%s shows nothing of a value that is not a secret, so it cannot tell whether one is hidden:\n%s", s.line, out.String())
 		}
 	}
+	look(traces.bodies, func(how string) { seen["traces"] = how })
+	if n := len(traces.spans()); n < 100 {
+		t.Errorf("%d spans were sent", n)
+	}
 	stored(t, dir, func(where string, text []byte) { look(text, func(how string) { seen[where] = how }) })
 	if !sensitive {
-		for _, where := range []string{"flowrun.db batches.body", "logs/*/*", "memory.db"} {
+		for _, where := range []string{"flowrun.db batches.body", "logs/*/*", "memory.db", "traces"} {
 			if seen[where] == "" {
 				t.Errorf("%s holds nothing of a value that is not a secret, so nobody looked there: %q", where, seen)
 			}

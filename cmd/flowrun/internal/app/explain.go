@@ -22,6 +22,7 @@ of another tool, such as timer, it shows how flowrun says the same.
   flowrun explain substr       a function
   flowrun explain protocol     how agents are asked, and how they answer
   flowrun explain sources      how programs and services are asked for the items of a loop
+  flowrun explain traces       what is sent to a collector of OpenTelemetry
   flowrun explain timer        a word of other tools`,
 		Args: between(1, 1, "WORD"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

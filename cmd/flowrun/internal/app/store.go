@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/standalone"
+	"github.com/flowrun/flowrun/runner/trace/otlp"
 )
 
 // storeName is the default folder of runs.
@@ -78,6 +79,10 @@ func (a *app) carryOptions() standalone.Options {
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	o := a.carryOptions()
 	o.AnyRoom, o.TakeOver, o.DeathLimit = d.MakeDo, d.TakeOver, d.DeathLimit
+	var err error
+	if o.Traces, err = otlp.Configure(a.getenv, Release); err != nil {
+		a.saySo("traces are not sent: " + err.Error())
+	}
 	s, err := standalone.Open(dir, o)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		err = fmt.Errorf("%w\n%s", err, doctor.OtherStore)

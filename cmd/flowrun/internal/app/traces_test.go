@@ -1,0 +1,181 @@
+package app
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// collector is a loopback collector of traces.
+type collector struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies []byte
+	data   tracepb.TracesData
+}
+
+func newCollector(t *testing.T) *collector {
+	c := &collector{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.bodies = append(c.bodies, text...)
+		if err := (proto.UnmarshalOptions{Merge: true}).Unmarshal(text, &c.data); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// spans are all spans that the collector got.
+func (c *collector) spans() (list []*tracepb.Span) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.data.ResourceSpans {
+		list = append(list, r.ScopeSpans[0].Spans...)
+	}
+	return list
+}
+
+func attributeOf(s *tracepb.Span, key string) string {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			return strings.TrimSpace(strings.TrimLeft(strings.SplitN(a.Value.String(), ":", 2)[1], " "))
+		}
+	}
+	return ""
+}
+
+// TestTraces drives a run with all that has a span, against a collector. Programs and servers of attempts know the span that is theirs.
+func TestTraces(t *testing.T) {
+	c := newCollector(t)
+	t.Chdir(t.TempDir())
+	asked := ""
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked = r.Header.Get("traceparent") }))
+	defer site.Close()
+	const text = `
+agent "writer" {
+  type    = "exec"
+  command = ["sh", "-c", "echo $TRACEPARENT > agent; echo '{\"type\":\"result\",\"output\":{},\"usage\":{\"input_tokens\":7,\"output_tokens\":5}}'"]
+}
+variable "site" { type = string }
+gate "good" { run = "true" }
+workflow "main" {
+  default = true
+  parallel "both" {
+    step "build" {
+      run   = "echo $TRACEPARENT > run"
+      gates = [gate.good]
+    }
+    step "write" {
+      agent = agent.writer
+      task  = "Write."
+    }
+  }
+  step "fetch" {
+    http { url = var.site }
+  }
+  step "child" { call = workflow.child }
+}
+workflow "child" {
+  step "each" {
+    for_each = ["a"]
+    run      = "echo $TRACEPARENT > child; exit 3"
+    retry {
+      max_attempts = 2
+      base_delay   = "1ms"
+      when         = "true"
+    }
+  }
+}
+`
+	if err := os.WriteFile("flow.hcl", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL, "OTEL_SERVICE_NAME=tests", "FLOWRUN_VAR_site="+site.URL, "TRACEPARENT=00-other")
+	var out bytes.Buffer
+	if code := Main([]string{"apply", "flow.hcl"}, Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: environ}); code != exitNo {
+		t.Fatalf("exit code %d\n%s", code, out.String())
+	}
+	spans := c.spans()
+	byID, lines := map[string]*tracepb.Span{}, []string{}
+	for _, s := range spans {
+		byID[string(s.SpanId)] = s
+	}
+	for _, s := range spans {
+		path := s.Name
+		for up := byID[string(s.ParentSpanId)]; up != nil; up = byID[string(up.ParentSpanId)] {
+			path = up.Name + " > " + path
+		}
+		if s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR {
+			path += " FAILED"
+		}
+		lines = append(lines, path)
+	}
+	slices.Sort(lines)
+	want := `invoke_workflow main > parallel both > step build > gate good
+invoke_workflow main > parallel both > step build > run build
+invoke_workflow main > parallel both > step build
+invoke_workflow main > parallel both > step write > invoke_agent writer
+invoke_workflow main > parallel both > step write
+invoke_workflow main > parallel both
+invoke_workflow main > step child > invoke_workflow child > step each > step each > run each FAILED
+invoke_workflow main > step child > invoke_workflow child > step each > step each > run each FAILED
+invoke_workflow main > step child > invoke_workflow child > step each > step each FAILED
+invoke_workflow main > step child > invoke_workflow child > step each FAILED
+invoke_workflow main > step child > invoke_workflow child FAILED
+invoke_workflow main > step child FAILED
+invoke_workflow main > step fetch > http fetch
+invoke_workflow main > step fetch
+invoke_workflow main FAILED`
+	wanted := strings.Split(want, "\n")
+	slices.Sort(wanted)
+	if !slices.Equal(lines, wanted) {
+		t.Errorf("got\n%s", strings.Join(lines, "\n"))
+	}
+	parentOf := func(s *tracepb.Span) string {
+		return fmt.Sprintf("00-%s-%s-01", hex.EncodeToString(s.TraceId), hex.EncodeToString(s.SpanId))
+	}
+	told := map[string]string{"http fetch": asked}
+	for file, name := range map[string]string{"agent": "invoke_agent writer", "run": "run build", "child": "run each"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+		}
+		told[name] = strings.TrimSpace(string(text))
+	}
+	for _, s := range spans {
+		if string(s.TraceId) != string(spans[0].TraceId) {
+			t.Errorf("%q is in another trace", s.Name)
+		}
+		if said, is := told[s.Name]; is && said == parentOf(s) {
+			delete(told, s.Name)
+		}
+		if s.Name == "invoke_agent writer" && (attributeOf(s, "gen_ai.operation.name") != `"invoke_agent"` || attributeOf(s, "gen_ai.agent.name") != `"writer"` ||
+			attributeOf(s, "gen_ai.usage.input_tokens") != "7" || attributeOf(s, "gen_ai.usage.output_tokens") != "5") {
+			t.Errorf("%v", s.Attributes)
+		}
+		if s.Name == "run each" && (attributeOf(s, "process.exit.code") != "3" || attributeOf(s, "error.type") != `"exit"`) {
+			t.Errorf("%v", s.Attributes)
+		}
+		if s.Name == "http fetch" && (s.Kind != tracepb.Span_SPAN_KIND_CLIENT || attributeOf(s, "http.response.status_code") != "200" || attributeOf(s, "server.address") != `"127.0.0.1"`) {
+			t.Errorf("%v", s)
+		}
+	}
+	if len(told) > 0 {
+		t.Errorf("attempts were told of other spans: %v", told)
+	}
+}
