@@ -10,6 +10,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -33,6 +34,7 @@ var (
 	chromium = flag.String("chromium", "", "the program of Chromium; without it, the first one of PATH")
 	axe      = flag.String("axe", "", "the file axe.min.js of axe-core")
 	every    = flag.Bool("every", false, "each page at each width without scripts, too, and not at two of them")
+	only     = flag.String("only", "", "only pages whose name matches this `expression`")
 	pictures = flag.String("pictures", "", "write a picture of each page into this folder")
 )
 
@@ -145,6 +147,8 @@ func open(t *testing.T) (h *house, b *browser) {
 	h.flowrun("1", "apply", "flow.hcl", "release")
 	h.flowrun("4", "apply", "flow.hcl", "approval", "--no-wait")
 	h.flowrun("0", "dispatch", "Fix <script>alert(1)</script>", "--to", "nobody")
+	h.flowrun("0", "memory", "add", "--id", "M-1", "--lesson", "Raise the timeout of the parser test <script>alert(1)</script>", "--context", "A slow machine", "--tag", "parser", "--embedder", "none")
+	h.flowrun("0", "memory", "add", "--id", "M-2", "The parser reads 4 KiB at once", "--embedder", "none")
 	h.serve()
 	t.Cleanup(h.stop)
 
@@ -291,10 +295,14 @@ func (h *house) runs() map[string]string {
 func (h *house) pages() map[string]string {
 	runs := h.runs()
 	release := "/runs/" + runs["release"]
-	return map[string]string{"now": "/", "runs": "/runs", "run": release, "graph": release + "?tab=graph", "timeline": release + "?tab=timeline",
+	all := map[string]string{"now": "/", "runs": "/runs", "run": release, "graph": release + "?tab=graph", "timeline": release + "?tab=timeline",
 		"definition": release + "?tab=definition", "node": release + "/node?path=build", "instance": release + "/node?path=" + url.QueryEscape("test[2]"),
 		"waiting": "/runs/" + runs["approval"], "inbox": "/inbox", "loops": "/loops", "routines": "/routines", "events": "/events",
-		"limits": "/limits", "numbers": "/numbers?by=agent", "letters": "/letters", "audit": "/audit", "login": "/login", "error": "/nope"}
+		"limits": "/limits", "numbers": "/numbers?by=agent", "letters": "/letters", "audit": "/audit", "login": "/login", "error": "/nope",
+		"memory": "/memory", "found": "/memory?query=parser", "entry": "/memory/entry?id=M-1"}
+	chosen := regexp.MustCompile(*only)
+	maps.DeleteFunc(all, func(name, _ string) bool { return !chosen.MatchString(name) })
+	return all
 }
 
 // TestEveryPage: on a phone, a tablet and a wide screen, with and without scripts, no page is wider than the screen, no text of a run becomes

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -206,6 +209,22 @@ func field(t *testing.T, answer, name string) string {
 	return text
 }
 
+// learn writes entries to the memory of a store's folder.
+func (d *described) learn(dir string, list ...entry.Entry) {
+	d.t.Helper()
+	for i := range list {
+		list[i].By = entry.Source{Author: "user:test", Trust: entry.ByPerson}
+	}
+	m, err := memory.Open(dir, memory.Options{})
+	if err == nil {
+		_, err = m.Add(d.t.Context(), list...)
+		err = errors.Join(err, m.Close())
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // letters are the dead letters, each as text.
 func (d *described) letters() (list []string) {
 	d.t.Helper()
@@ -335,6 +354,37 @@ func TestEveryOperation(t *testing.T) {
 	d.has("postAgentsNameStart", args{"name": "sam", "body": Nothing{}}, `"changed":true`)
 	d.has("postLimitsNameReset", args{"name": "sam", "body": Nothing{}}, `"changed":false`)
 
+	// The memory: there is none before somebody writes to it.
+	d.has("getMemoryEntries", nil, `"entries":[]`)
+	d.call("getMemoryEntry", 404, args{"id": "M-1"})
+	d.call("postMemoryPin", 404, args{"body": MemoryChange{IDs: []string{"M-1"}, By: "ann"}})
+	d.learn(dir, entry.Entry{ID: "M-1", Type: entry.Insight, Lesson: "Raise the timeout of the flaky parser test.", Tags: []string{"parser"}},
+		entry.Entry{ID: "M-2", Type: entry.Note, Text: "Lunch is at noon."}, entry.Entry{ID: "M-3", Type: entry.Note, Text: "The office is closed on Friday.", Agent: "sam", Scope: entry.OfAgent("sam")})
+	d.has("getMemoryEntries", args{"limit": 2, "offset": 1}, `"entries":[{"id":"M-2"`, `"total":3`)
+	d.has("getMemoryEntries", args{"agent": "kim", "all": true}, `"total":2`)
+	d.has("getMemoryEntries", args{"type": "insight", "tag": "Parser", "since": "1h"}, `"total":1`)
+	d.call("getMemoryEntries", 400, args{"since": "soon"})
+	d.has("getMemorySearch", args{"query": "parser test", "k": 1}, `"results":[{"id":"M-1"`, `"parts":{`, `"words":0.`)
+	d.call("getMemorySearch", 422, args{"query": " "})
+	d.has("postMemoryPin", args{"body": MemoryChange{IDs: []string{"M-1"}, By: "ann", Reason: "true"}}, `"ids":["M-1"]`)
+	d.has("getMemoryEntry", args{"id": "M-1"}, `"pinned":true`, `"op":"pin"`, `"author":"user:ann"`, `"reason":"true"`)
+	d.has("postMemoryUnpin", args{"body": MemoryChange{IDs: []string{"M-1"}, By: "ann"}}, `"ids":["M-1"]`)
+	d.call("postMemoryUnpin", 400, args{"body": MemoryChange{IDs: []string{"M-1"}, By: " "}})
+	d.call("postMemoryForget", 404, args{"body": MemoryChange{IDs: []string{"M-9"}, By: "ann"}})
+	newer := strings.Trim(field(t, strings.NewReplacer("[", "", "]", "").Replace(d.call("postMemorySupersede", 200, args{"body": MemorySupersede{IDs: []string{"M-1"}, Lesson: "Mend the parser test.", By: "ann"}})), "ids"), `"`)
+	d.has("getMemoryEntry", args{"id": "M-1"}, `"superseded_by":"`+newer)
+	d.has("getMemoryEntry", args{"id": newer}, `"tags":["parser"]`, `"type":"insight"`)
+	d.call("postMemorySupersede", 422, args{"body": MemorySupersede{IDs: []string{"M-2"}, By: "ann"}})
+	d.has("postMemoryRevert", args{"body": MemoryRevert{IDs: []string{newer}, By: "ann"}}, `"ids":["`+newer)
+	if text := d.call("getMemoryEntry", 200, args{"id": "M-1"}); strings.Contains(text, "superseded_by") {
+		t.Errorf("the entry that was superseded is not back: %s", text)
+	}
+	d.call("postMemoryRevert", 400, args{"body": MemoryRevert{By: "ann"}})
+	d.has("postMemoryForget", args{"body": MemoryChange{IDs: []string{"M-2"}, By: "ann"}}, `"ids":["M-2"]`)
+	if text := d.call("getMemoryEntry", 200, args{"id": "M-2"}); strings.Contains(text, "Lunch") || !strings.Contains(text, `"forgotten":true`) {
+		t.Errorf("a forgotten entry is %s", text)
+	}
+
 	// Work.
 	deploy := field(t, d.call("postDispatch", 200, args{"body": Work{Title: "Deploy", Priority: 5, Labels: []string{"now"}, Key: "deploy"}}), "id")
 	d.has("postDispatch", args{"body": Work{Title: "Deploy", Key: "deploy"}}, `"duplicate":true`)
@@ -394,7 +444,7 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("a row of the audit is %+v", a)
 		}
 	}
-	want := []string{"agent.start", "agent.stop", "cancel", "dead_letter.drop", "dead_letter.redrive", "decide", "dispatch", "dispatch.cancel", "emit", "limit.reset", "login", "loop.pause", "loop.resume", "loop.stop", "retry", "routine.pause", "routine.resume", "routine.run"}
+	want := []string{"agent.start", "agent.stop", "cancel", "dead_letter.drop", "dead_letter.redrive", "decide", "dispatch", "dispatch.cancel", "emit", "limit.reset", "login", "loop.pause", "loop.resume", "loop.stop", "memory.forget", "memory.pin", "memory.revert", "memory.supersede", "memory.unpin", "retry", "routine.pause", "routine.resume", "routine.run"}
 	if have := slices.Sorted(maps.Keys(rows)); !slices.Equal(have, want) {
 		t.Errorf("the audit has rows of %v, want %v", have, want)
 	}

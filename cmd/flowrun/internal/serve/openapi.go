@@ -150,7 +150,7 @@ func (g *generator) object(t reflect.Type) map[string]any {
 				if tag == "" {
 					tag = f.Name
 				}
-				if properties[tag] = g.schema(f.Type); options != "omitempty" {
+				if properties[tag] = g.schema(f.Type); !strings.HasPrefix(options, "omit") {
 					required = append(required, tag)
 				}
 			}

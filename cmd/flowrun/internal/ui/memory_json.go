@@ -1,29 +1,8 @@
 package ui
 
 import (
-	"time"
-
 	"github.com/flowrun/flowrun/memory/entry"
 )
-
-// Remembered is an entry as programs get it. Fields are only added.
-type Remembered struct {
-	entry.Entry
-	Count        int       `json:"count"`
-	LastSeen     time.Time `json:"last_seen"`
-	Uses         int       `json:"uses"`
-	Pinned       bool      `json:"pinned"`
-	Archived     bool      `json:"archived,omitempty"`
-	Forgotten    bool      `json:"forgotten,omitempty"`
-	Reverted     bool      `json:"reverted,omitempty"`
-	SupersededBy string    `json:"superseded_by,omitempty"`
-	Repeats      []string  `json:"repeats,omitempty"`
-}
-
-func remembered(i *entry.Item) Remembered {
-	return Remembered{Entry: i.Entry, Count: i.Count, LastSeen: i.Last, Uses: i.Uses, Pinned: i.Pinned, Archived: i.Archived,
-		Forgotten: i.Forgotten, Reverted: i.Reverted, SupersededBy: i.SupersededBy, Repeats: i.Repeats}
-}
 
 // Hit is a result as programs get it: with the whole entry where one query was asked, and without where many were.
 type Hit struct {
@@ -55,11 +34,11 @@ func hit(f *Found) Hit { return Hit{f.Item.ID, round(f.Score), f.Parts} }
 func FoundJSON(t *Term, query string, found []Found) {
 	type whole struct {
 		Hit
-		Remembered
+		entry.Document
 	}
 	list := make([]whole, len(found))
 	for i := range found {
-		list[i] = whole{hit(&found[i]), remembered(&found[i].Item)}
+		list[i] = whole{hit(&found[i]), found[i].Item.Document()}
 	}
 	_ = WriteJSON(t, map[string]any{"query": query, "results": list})
 }

@@ -13,9 +13,9 @@ const leastText = 28
 // Memories writes entries as a table, or as one JSON array.
 func Memories(t *Term, items []entry.Item, now time.Time, asJSON bool) {
 	if asJSON {
-		list := make([]Remembered, len(items))
+		list := make([]entry.Document, len(items))
 		for i := range items {
-			list[i] = remembered(&items[i])
+			list[i] = items[i].Document()
 		}
 		_ = WriteJSON(t, list)
 		return

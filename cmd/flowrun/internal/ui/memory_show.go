@@ -14,7 +14,7 @@ func Memory(t *Term, i *entry.Item, history []entry.Record, now time.Time, asJSO
 		if history == nil {
 			history = []entry.Record{}
 		}
-		_ = WriteJSON(t, map[string]any{"entry": remembered(i), "history": history})
+		_ = WriteJSON(t, map[string]any{"entry": i.Document(), "history": history})
 		return
 	}
 	width := t.bound()

@@ -25,7 +25,9 @@ func (p *Pages) functions() template.FuncMap {
 		"span":    span,
 		"pretty":  pretty,
 		"percent": percent,
-		"count":   ui.Count,
+		"count":   countOf,
+		"entry":   func(id string) string { return "/memory/entry?id=" + url.QueryEscape(id) },
+		"bywhom":  byWhom,
 		"icon":    icon,
 		"join":    strings.Join,
 		"colours": colours,
@@ -38,11 +40,19 @@ func (p *Pages) functions() template.FuncMap {
 	}
 }
 
+// countOf writes a number of things; many is their plural where it is not the word with an s.
+func countOf(n int, one string, many ...string) string {
+	if len(many) > 0 && n != 1 {
+		return number(n) + " " + many[0]
+	}
+	return ui.Count(n, one)
+}
+
 // navigation is an entry of the navigation.
 type navigation struct{ Path, Name string }
 
 var navigations = []navigation{{"", "Now"}, {"runs", "Runs"}, {"inbox", "Inbox"}, {"loops", "Loops"}, {"routines", "Routines"}, {"events", "Events"},
-	{"limits", "Limits"}, {"numbers", "Numbers"}, {"letters", "Dead letters"}, {"audit", "Audit"}}
+	{"limits", "Limits"}, {"numbers", "Numbers"}, {"memory", "Memory"}, {"letters", "Dead letters"}, {"audit", "Audit"}}
 
 // runPath is the address of a run: its id, then the last part, and a query of a name and a value.
 func runPath(parts ...string) string {

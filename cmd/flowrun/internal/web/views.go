@@ -19,7 +19,7 @@ import (
 )
 
 // views are all pages.
-var views = []entry{
+var views = []route{
 	{pattern: "GET /{$}", title: "Now", page: "now", live: true, data: (*Pages).showNow},
 	{pattern: "GET /runs", title: "Runs", page: "runs", live: true, data: (*Pages).showRuns},
 	{pattern: "GET /runs/{run}", title: "Run", page: "run", live: true, data: (*Pages).showRun},
@@ -42,6 +42,9 @@ var views = []entry{
 	{pattern: "GET /limits", title: "Agents and limits", page: "limits", live: true, data: (*Pages).showLimits},
 	{pattern: "POST /limits/{name}/{change}", data: (*Pages).doLimit},
 	{pattern: "GET /numbers", title: "Numbers", page: "numbers", data: (*Pages).showNumbers},
+	{pattern: "GET /memory", title: "Memory", page: "memory", data: (*Pages).showMemory},
+	{pattern: "GET /memory/entry", title: "Entry", page: "entry", data: (*Pages).showEntry},
+	{pattern: "POST /memory/{change}", data: (*Pages).doMemory},
 	{pattern: "GET /letters", title: "Dead letters", page: "letters", live: true, data: (*Pages).showLetters},
 	{pattern: "POST /letters/{id}/{change}", data: (*Pages).doLetter},
 	{pattern: "GET /audit", title: "Audit", page: "audit", live: true, data: (*Pages).showAudit},
@@ -53,7 +56,9 @@ var flashes = map[string]string{"cancel": "The end of the run was asked for.", "
 	"pause": "It is paused.", "resume": "It continues.", "stop": "It takes nothing more, and ends when the runs of its items have ended.", "dispatch": "The work was handed in.",
 	"withdraw": "The work was taken back.", "run": "The routine has started a run.", "emit": "The event was published.",
 	"redrive": "The letter is tried again. It goes when that succeeds.", "sent": "The message was sent.", "drop": "The letter was removed.", "many": "Your answers were recorded.",
-	"reset": "The breaker is closed, and its failures are forgotten.", "halt": "No new attempt of the agent starts.", "start": "The agent starts attempts again.", "same": "There was nothing to change."}
+	"reset": "The breaker is closed, and its failures are forgotten.", "halt": "No new attempt of the agent starts.", "start": "The agent starts attempts again.", "same": "There was nothing to change.",
+	"m-pin": "The entry is pinned.", "m-unpin": "The entry is not pinned any more.", "m-forget": "The entry is forgotten.", "m-revert": "What was reverted is as if it had never been written.",
+	"m-supersede": "This entry stands for the other one."}
 
 func number(n int) string { return strconv.Itoa(n) }
 
@@ -457,9 +462,7 @@ func (p *Pages) showInbox(_ http.ResponseWriter, r *http.Request) (any, error) {
 			d.Many = append(d.Many, form)
 		}
 	}
-	if c, err := r.Cookie(byCookie); err == nil {
-		d.By, _ = url.QueryUnescape(c.Value)
-	}
+	d.By = who(r)
 	return d, nil
 }
 
@@ -637,8 +640,18 @@ func (p *Pages) doDecide(w http.ResponseWriter, r *http.Request) (any, error) {
 // byCookie keeps the name of who answers, so that it need not be typed again.
 const byCookie = "flowrun_by"
 
+// who is the name of who answered last in this browser; "" where nobody has.
+func who(r *http.Request) string {
+	c, err := r.Cookie(byCookie)
+	if err != nil {
+		return ""
+	}
+	by, _ := url.QueryUnescape(c.Value)
+	return by
+}
+
 func remember(w http.ResponseWriter, by string) {
-	http.SetCookie(w, &http.Cookie{Name: byCookie, Value: url.QueryEscape(by), Path: "/inbox", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: byCookie, Value: url.QueryEscape(by), Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 }
 
 // doDecideMany gives several asks the same answer. Each is decided on its own: those that are refused are named, and the others stand.

@@ -124,8 +124,8 @@ type page struct {
 	Data  any
 }
 
-// entry answers one kind of page.
-type entry struct {
+// route answers one kind of page.
+type route struct {
 	pattern string // as of http.ServeMux
 	title   string
 	page    string // the template; "": data answers itself
@@ -182,7 +182,7 @@ func (p *Pages) route() {
 }
 
 // show writes a page.
-func (p *Pages) show(w http.ResponseWriter, r *http.Request, v *entry, data any) {
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, v *route, data any) {
 	_, here, _ := strings.Cut(v.pattern, "/")
 	here, _, _ = strings.Cut(here, "/")
 	d := page{Title: v.title, Here: strings.TrimSuffix(here, "{$}"), Self: r.URL.RequestURI(), Now: p.now(), Data: data, Flash: flashes[r.URL.Query().Get("done")]}

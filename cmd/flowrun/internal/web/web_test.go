@@ -21,6 +21,8 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -586,6 +588,66 @@ func TestChanges(t *testing.T) {
 	if status, _ := h.get("/runs/" + ship + "/cancel"); status != 404 {
 		t.Errorf("a change by GET answers %d", status)
 	}
+}
+
+// TestMemory: the entries of the memory, why a search found them, and what people change.
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	h, _ := open(t, dir, "", "127.0.0.1:0")
+	h.has("/memory", "No entry matches.")
+	m, err := memory.Open(dir, memory.Options{})
+	if err == nil {
+		by := entry.Source{Author: "user:bob", Trust: entry.ByPerson}
+		list := []entry.Entry{{ID: "M/1 &", Type: entry.Insight, Lesson: "Raise the timeout of the parser test. " + hostile, Context: hostile, Tags: []string{"parser"}, By: by},
+			{ID: "M-2", Type: entry.Note, Text: "Lunch is at noon.", By: entry.Source{Author: "user:bob", Run: "r-1", Trust: entry.ByPerson}}}
+		for i := range 60 {
+			list = append(list, entry.Entry{ID: fmt.Sprintf("N-%d", i), Type: entry.Note, Text: fmt.Sprintf("Note %d of many.", i), By: by})
+		}
+		_, err = m.Add(t.Context(), list...)
+		err = errors.Join(err, m.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := "/memory/entry?id=" + url.QueryEscape("M/1 &")
+	for path, texts := range map[string][]string{
+		"/memory":                        {"62 entries, newest first", "Note 59", "Page 1 of 2"},
+		"/memory?page=2":                 {"M-2", "M/1 &amp;", "Page 2 of 2"},
+		"/memory?type=insight":           {"1 entry, newest first", "#parser"},
+		"/memory?query=timeout+parser":   {"Parts of the score", "words", "recency", "M/1 &amp;"},
+		"/memory?query=%25d+%3Cscript":   {"A score is the sum of its parts"},
+		"/memory?run=r-1":                {"1 entry", "Revert all that run r-1 wrote"},
+		"/memory?tag=%26x&agent=none%22": {"No entry matches."},
+		one:                              {"&lt;script&gt;alert(1)", "Raise the timeout", "put", "bob", "Supersede"},
+	} { // any order: each on its own
+		if bad := active.FindString(h.has(path, texts...)); bad != "" {
+			t.Errorf("%s has %q", path, bad)
+		}
+	}
+	does := func(change, want string, pairs ...string) {
+		t.Helper()
+		if status, page := h.post("/memory/"+change, pairs...); status != 200 || !strings.Contains(page, want) {
+			t.Errorf("%s answers %d without %q:\n%s", change, status, want, page)
+		}
+	}
+	if status, page := h.post("/memory/pin", "id", "M/1 &"); status != 400 || !strings.Contains(page, "Say who you are") {
+		t.Errorf("a change by nobody answers %d", status)
+	}
+	does("pin", "The entry is pinned.", "id", "M/1 &", "by", "ann", "reason", "true")
+	h.has(one, "Unpin", `value="ann"`, "<td>true</td>")
+	does("unpin", "not pinned any more", "id", "M/1 &", "by", "ann")
+	does("supersede", "stands for the other one", "id", "M/1 &", "lesson", "Mend the parser test.", "by", "ann")
+	h.has(one, "<strong>superseded</strong>")
+	does("forget", "The entry is forgotten.", "id", "N-3", "by", "ann")
+	does("revert", "as if it had never been written", "run", "r-1", "by", "ann")
+	h.has("/memory?run=r-1", "No entry matches.")
+	if status, _ := h.post("/memory/burn", "id", "N-1", "by", "ann"); status != 404 {
+		t.Errorf("a change that does not exist answers %d", status)
+	}
+	if status, _ := h.get("/memory/entry?id=none"); status != 404 {
+		t.Errorf("an entry that does not exist answers %d", status)
+	}
+	h.has("/audit", "memory.revert", "memory.pin")
 }
 
 // TestLive: a stream says at once that a run has changed, and nothing while it has not.
