@@ -636,7 +636,7 @@ func TestMemory(t *testing.T) {
 	does("pin", "The entry is pinned.", "id", "M/1 &", "by", "ann", "reason", "true")
 	h.has(one, "Unpin", `value="ann"`, "<td>true</td>")
 	does("unpin", "not pinned any more", "id", "M/1 &", "by", "ann")
-	does("supersede", "stands for the other one", "id", "M/1 &", "lesson", "Mend the parser test.", "by", "ann")
+	does("supersede", "supersedes the other one", "id", "M/1 &", "lesson", "Mend the parser test.", "by", "ann")
 	h.has(one, "<strong>superseded</strong>")
 	does("forget", "The entry is forgotten.", "id", "N-3", "by", "ann")
 	does("revert", "as if it had never been written", "run", "r-1", "by", "ann")
