@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,12 +36,15 @@ func TestExamplesOfBlocks(t *testing.T) {
 	}
 }
 
+// ofAttribute is the example of an attribute: a part of a program.
+var ofAttribute = regexp.MustCompile("(?s)\nExample:\n\n```hcl\n.*?```")
+
 // Each word of other tools is explained with an example that validates without a finding, is laid out as fmt does it, and shows what
 // this release carries out. The words are offered, and a slip of a finger is answered with them.
 func TestWordsOfOtherTools(t *testing.T) {
 	for _, word := range append(slices.Clone(schema.OtherTools), "for_each", "FLOWRUN_OUTPUT") {
 		about, _, ok := About(word)
-		examples := strings.Split(about, "```hcl\n")[1:]
+		examples := strings.Split(ofAttribute.ReplaceAllString(about, ""), "```hcl\n")[1:]
 		if !ok || len(examples) == 0 {
 			t.Errorf("%s is explained without an example", word)
 		}

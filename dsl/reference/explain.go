@@ -146,7 +146,7 @@ func (b *Block) names() []string {
 func (t *Table) within(b *Block, name string) string {
 	for _, a := range b.Attributes {
 		if a.Name == name {
-			return a.markdown(b.Kind + "." + name)
+			return a.markdown(b.Kind+"."+name) + example(name, t.alike(b, &a))
 		}
 	}
 	if slices.Contains(b.Blocks, name) {
@@ -198,6 +198,25 @@ func (f *Function) markdown() string {
 	return w.String()
 }
 
+// body explains an attribute in every block that has it with the same words.
+func (a *Attribute) body() string {
+	_, body, _ := strings.Cut(a.markdown(a.Name), "\n\n")
+	return body
+}
+
+// alike are the blocks that have an attribute with the same words: b first, then all.
+func (t *Table) alike(b *Block, a *Attribute) []string {
+	kinds := []string{b.Kind}
+	for _, other := range t.Blocks {
+		for _, same := range other.Attributes {
+			if same.Name == a.Name && same.body() == a.body() {
+				kinds = append(kinds, other.Kind)
+			}
+		}
+	}
+	return kinds
+}
+
 // attributes explains an attribute for all blocks that have it; blocks with the same words share a part.
 func (t *Table) attributes(name string) string {
 	var order []string
@@ -205,7 +224,7 @@ func (t *Table) attributes(name string) string {
 	for _, b := range t.Blocks {
 		for _, a := range b.Attributes {
 			if a.Name == name {
-				_, body, _ := strings.Cut(a.markdown(name), "\n\n")
+				body := a.body()
 				if of[body] == nil {
 					order = append(order, body)
 				}
@@ -218,7 +237,7 @@ func (t *Table) attributes(name string) string {
 	}
 	w := &writer{}
 	for _, body := range order {
-		w.line("# " + name + ", in " + strings.Join(of[body], ", ") + mark[body] + "\n\n" + strings.TrimSuffix(body, "\n") + "\n")
+		w.line("# " + name + ", in " + strings.Join(of[body], ", ") + mark[body] + "\n\n" + strings.TrimSuffix(body, "\n") + "\n" + example(name, of[body]))
 	}
 	return strings.TrimSuffix(w.String(), "\n")
 }

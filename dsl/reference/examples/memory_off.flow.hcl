@@ -1,0 +1,5 @@
+memory { embedder = "none" }
+
+workflow "w" {
+  step "a" { run = ["true"] }
+}

@@ -1,0 +1,29 @@
+test "work that is handed in is done after the roadmap" {
+  loop  = loop.team
+  items = { roadmap = [{ id = "page", title = "a page" }] }
+
+  agent "sam" { replies = [{ output = "done", takes = "10m" }] }
+
+  dispatch "menu" {
+    title        = "The menu"
+    body         = "It is too long."
+    labels       = ["site"]
+    capabilities = ["site"]
+    needs        = []
+    priority     = 5
+    assignee     = "sam"
+    by           = "ann"
+    after        = "1m"
+  }
+
+  expect = ["loop.closed == 2"]
+}
+
+test "a forged delivery starts nothing" {
+  emit "webhook.ticket" {
+    data  = { body = {} }
+    forge = true
+  }
+
+  expect = ["len(refused_events) == 1"]
+}
