@@ -77,8 +77,11 @@ func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 	default:
 		h.refuse("items must be an object or a list", "Write  items = { SOURCE = [{ id = \"ID\", title = \"TEXT\" }] }, or the list alone where the loop has one source beside dispatch.")
 	}
+	for _, s := range t.Sources {
+		h.stub(l, s)
+	}
 	for _, c := range t.Closed {
-		if h.ids[c.Name] || t.Test.Lists != nil { // whoever reads the list knows its items
+		if h.ids[c.Name] || t.Test.Lists != nil || len(t.Sources) > 0 { // whoever reads the list knows its items
 			continue
 		}
 		known := slices.Sorted(maps.Keys(h.ids))
@@ -105,6 +108,35 @@ type holding struct {
 
 func (h *holding) refuse(what, detail string) {
 	h.list = append(h.list, diag.Diagnostic{Code: "F0434", Subject: h.t.Items.Src.Span(), Context: fmt.Sprintf("test %q", h.t.Name), Summary: what, Detail: detail})
+}
+
+// stub checks that a source with replies asks for its list.
+func (h *holding) stub(l *ir.Loop, named check.Named) {
+	d := diag.Diagnostic{Code: "F0294", Subject: named.At, Context: fmt.Sprintf("test %q", h.t.Name)}
+	var known []string
+	for i := range l.Sources {
+		s := &l.Sources[i]
+		own := s.Kind == ir.SourceDispatch || s.Kind == ir.SourceImprovement
+		switch {
+		case s.Name != named.Name:
+		case own:
+			d.Code, d.Summary, d.Detail = "F0298", fmt.Sprintf("Source %q needs no stub", named.Name), "It starts nothing, so a test does the same as a run."
+			h.list = append(h.list, d)
+			return
+		default:
+			return
+		}
+		if !own {
+			known = append(known, s.Name)
+		}
+	}
+	d.Summary = fmt.Sprintf("The loop has no source %q", named.Name)
+	if near := diag.Nearest(named.Name, known); near != "" {
+		d.Detail, d.Edit = fmt.Sprintf("Did you mean %q?", near), &diag.Edit{Range: named.At, Text: fmt.Sprintf("%q", near)}
+	} else if d.Detail = "None of its sources asks for a list."; len(known) > 0 {
+		d.Detail = fmt.Sprintf("It has %s.", strings.Join(known, ", "))
+	}
+	h.list = append(h.list, d)
 }
 
 // hold reads the items of one source.

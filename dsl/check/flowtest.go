@@ -27,6 +27,8 @@ type Test struct {
 	Items  *Attr
 	Held   value.Value
 	Closed []Named
+	// Sources are the blocks source.
+	Sources []Named
 }
 
 // Named is a name with its place.
@@ -144,7 +146,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	seen := map[string]*Block{}
 	for _, i := range b.Blocks {
 		switch i.Schema.Key() {
-		case "test.agent", "test.step", "test.gate", "test.channel":
+		case "test.agent", "test.step", "test.gate", "test.channel", "test.source":
 			if i.Name == "" { // reported
 				continue
 			}
@@ -156,6 +158,9 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 			seen[i.Words()] = i
 			if s, ok := c.stub(i); ok {
 				t.Stubs = append(t.Stubs, s)
+			}
+			if i.Schema.Key() == "test.source" {
+				t.Sources = append(t.Sources, Named{i.Name, nameRange(i)})
 			}
 		case "at":
 			t.Moments = append(t.Moments, ir.Moment{Kind: ir.AskMoment, After: c.moment(i), Expect: c.expectations(i), At: placeOfRange(i.Src.Range)})
@@ -396,6 +401,8 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 			return s, false
 		}
 		r = replier{what: "a channel", takes: []string{"status", "exit_code"}, output: value.AnyType}
+	case ir.SourceStub: // the IR has the names of the sources
+		r = replier{what: "a source", takes: []string{"output", "status", "exit_code"}, output: value.AnyType}
 	case ir.GateStub:
 		g, path, missing := c.gateOf(b.Name)
 		if missing != nil {

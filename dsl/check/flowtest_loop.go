@@ -45,7 +45,9 @@ func (c *testChecker) loopOf(b *Block) (loop *Block, ok bool) {
 	}
 	all := c.program.Loops
 	runs := b.attr("workflow") != nil || b.attr("inputs") != nil || slices.ContainsFunc(b.Blocks, func(i *Block) bool { return i.Schema.Key() == "test.start" })
-	asks := b.attr("items") != nil || slices.ContainsFunc(b.Blocks, func(i *Block) bool { return i.Schema.Key() == "test.dispatch" || i.Schema.Key() == "test.close" })
+	asks := b.attr("items") != nil || slices.ContainsFunc(b.Blocks, func(i *Block) bool {
+		return slices.Contains([]string{"test.dispatch", "test.close", "test.source"}, i.Schema.Key())
+	})
 	usual := slices.ContainsFunc(c.program.Workflows, func(w *Workflow) bool {
 		a := w.attr("default")
 		return a != nil && a.Flag
@@ -74,7 +76,7 @@ func (c *testChecker) loopOnly(b *Block) (fine bool) {
 			refuse(a.Src.Range, "items in a test of workflows", why)
 		}
 		for _, i := range b.Blocks {
-			if key := i.Schema.Key(); key == "test.dispatch" || key == "test.close" {
+			if key := i.Schema.Key(); key == "test.dispatch" || key == "test.close" || key == "test.source" {
 				refuse(i.Src.Header, fmt.Sprintf("A block %s in a test of workflows", i.Schema.Kind), why)
 			}
 		}

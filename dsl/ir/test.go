@@ -60,6 +60,7 @@ const (
 	StepStub    StubKind = "step"
 	GateStub    StubKind = "gate"
 	ChannelStub StubKind = "channel"
+	SourceStub  StubKind = "source" // of the loop; it answers the requests for a list
 )
 
 // Stub answers attempts. There is at least one reply.

@@ -46,7 +46,7 @@ var DecisionWords = []string{"approve", "reject", "revise", "done", "fail", "ret
 var testBlocks = map[string]*Block{
 	"flowtest": {Doc: "The top of a test file, NAME.flowtest.hcl, in the folder of the program.", Blocks: []string{"test"}},
 	"test": {Label: "name", AnyLabel: true, Doc: "Runs a workflow in virtual time, with stubs for everything that it would start.",
-		Blocks: []string{"agent", "step", "gate", "channel", "at", "cancel", "crash", "vanish", "down", "start", "retry", "decide", "emit", "dispatch", "close", "check_in", "redrive", "metrics"},
+		Blocks: []string{"agent", "step", "gate", "channel", "source", "at", "cancel", "crash", "vanish", "down", "start", "retry", "decide", "emit", "dispatch", "close", "check_in", "redrive", "metrics"},
 		Attrs: attrs(
 			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Default: "the only one, or the default", Doc: "Workflow to run."},
 			Attr{Name: "loop", Kind: Ref, RefKind: "loop", Default: "the only one, if the test names no workflow and the program has no default workflow, or if the test has items, dispatch or close", Doc: "The loop to run, instead of a workflow. item:WORKFLOW[ID]/NODE is a node in the run of one item, item:WORKFLOW/NODE of all items, and NAME a node with a unique name."},
@@ -62,6 +62,7 @@ var testBlocks = map[string]*Block{
 	"test.step":    {Label: "path", AnyLabel: true, Doc: "Replies for a step: its path such as review/check or each[1], or its name if it is unique. It takes precedence over the stub of the step's agent. STEP/compensate is its compensation.", Attrs: attrs(replies)},
 	"test.gate":    {Label: "name", AnyLabel: true, Doc: "Replies for a gate with run. STEP/GATE is the gate of one step.", Attrs: attrs(replies)},
 	"test.channel": {Label: "name", Doc: "Replies for a channel, one for each try to send. Without a stub, each message succeeds at once. A test never sends a message.", Attrs: attrs(replies)},
+	"test.source":  {Label: "name", AnyLabel: true, Doc: "Replies for a source of the loop, one for each request for its list. output is the list that the source has from then on: items as in the attribute items, with what others have closed or added left out or put in. A reply without output and without a failure lists what the source has. Anything else in output is a malformed answer. error, status and exit_code make the request fail; a reply that hangs fails after a minute.", Attrs: attrs(replies)},
 	"test.start": {Label: "name", Doc: "Starts a run. All runs of a test share one store; a test with these blocks starts no other run. LABEL/PATH is the path of a node of the run.", Attrs: attrs(
 		Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Default: "that of the test", Doc: "Workflow to run."},
 		Attr{Name: "inputs", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "Object with the inputs of the run."},

@@ -110,7 +110,7 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	case ctx.Err() != nil:
 		executor.Fail(&ans, executor.WasCancelled())
 	case within.Err() != nil:
-		executor.Fail(&ans, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1, Message: fmt.Sprintf("source %s exceeded its timeout of %s", a.Source.Source, limit)})
+		executor.Fail(&ans, TimedOut(a.Source.Source, limit))
 	case errors.As(err, &f):
 		e := f.err
 		executor.Fail(&ans, &e)
@@ -118,6 +118,11 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		executor.Fail(&ans, &event.Error{Kind: event.Blocking, Reason: event.ReasonUnexplained, ExitCode: -1, Message: err.Error()})
 	}
 	return ans
+}
+
+// TimedOut is the error of a request to a source that did not answer in time.
+func TimedOut(source string, limit time.Duration) *event.Error {
+	return &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1, Message: fmt.Sprintf("source %s exceeded its timeout of %s", source, limit)}
 }
 
 // watch asks a source for its items again and again, until something has changed. A look that the source refuses for a while is not repeated

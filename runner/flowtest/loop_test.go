@@ -380,3 +380,51 @@ workflow "ask" {
 		t.Errorf("%d crashes: %+v", r.Crashes, r.Failures)
 	}
 }
+
+// A source answers its requests as its stub says: it fails, refuses for a while, answers what is not a list, and lists other items later.
+func TestSourceStubs(t *testing.T) {
+	from, _, _ := strings.Cut(office, "  source \"roadmap\"")
+	_, rest, _ := strings.Cut(office, "  handle {")
+	program := strings.Replace(from+"  handle {"+rest, "from = \"file\"\n    path = \"TODO.md\"", "from = \"http\"\n    url  = \"https://tracker.example\"", 1)
+	const agents = `
+  agent "sam" { replies = [{ output = "ok", takes = "1m" }] }
+  agent "leo" { replies = [{ output = "ok", takes = "1m" }] }
+`
+	tests := map[string]string{
+		"a source that refuses for an hour": `
+  run_for = "2h"
+  items   = [{ id = "a" }]
+  source "backlog" {
+    replies = [{ status = 503 }, { error = { kind = "rate_limited", status = 429, retry_after = 3600 } }, {}]
+  }
+  at "59m" { expect = ["loop.asked.backlog == 2 && loop.taken == 0"] }
+  expect = ["loop.done == ['a'] && loop.items[0].taken >= 3600"]`,
+		"lists that change": `
+  run_for          = "10m"
+  crash_everywhere = true
+  items   = [{ id = "a", capabilities = ["rust"] }]
+  source "backlog" {
+    replies = [{}, { output = [{ id = "b" }] }, { output = [{ id = "b" }, { id = "c", needs = ["b"] }] }]
+  }
+  at "1s" { expect = ["loop.left[0].id == 'a'"] }
+  expect = ["loop.done == ['b', 'c'] && loop.taken == 2 && loop.left == [] && loop.warnings == []"]`,
+	}
+	for reply, warning := range map[string]string{
+		`{ status = 503 }`: "status 503", `{ error = { message = "no route" } }`: "no route", `{ hang = true }`: "exceeded its timeout of 1m0s", `{ lost = true }`: "it fell silent",
+		`{ exit_code = 3 }`: "exit code 3", `{ output = "<html>" }`: "the answer has no list of items", `{ output = [{ title = "no id" }] }`: "an item needs id and title",
+	} {
+		tests[reply] = `
+  run_for = "2h"
+  items   = [{ id = "a" }]
+  source "backlog" { replies = [` + reply + `, {}] }
+  expect = ["loop.done == ['a'] && loop.asked.backlog > 2 && len(loop.warnings) == 1", "loop.warnings[0] contains 'source backlog cannot be asked: ' && loop.warnings[0] contains '` + warning + `'"]`
+	}
+	for name, body := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, loaded := load(t, program, test(body+agents))
+			if r := flowtest.Run(context.Background(), p, &loaded.Tests[0]); !r.Passed() {
+				t.Errorf("%+v", r.Failures)
+			}
+		})
+	}
+}

@@ -5,11 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/loop/backlog"
+	"github.com/flowrun/flowrun/loop/source"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -43,6 +46,9 @@ func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.Attem
 	if q.Verb == event.SourceList {
 		t.askedSources[q.Source]++
 		t.record.lists[q.List] = q.Source
+		if t.stubbedList(a, ans) {
+			return
+		}
 		items, err := t.listItems(ctx, q)
 		if ans.Output = map[string]any{"items": items, "left": 0.0}; err != nil {
 			fail(err)
@@ -75,6 +81,95 @@ func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.Attem
 		o["gone"] = err == nil && !open
 	}
 	ans.Output = o
+}
+
+// stubbedList answers in place of a source by the next reply of its stub, if the reply fails or is not a list of items. Otherwise the source
+// has the items of the reply from now on, or those that it had.
+func (t *test) stubbedList(a *event.Attempt, ans *event.AttemptFinished) (answered bool) {
+	at := slices.IndexFunc(t.stubs, func(s *stub) bool { return s.Kind == ir.SourceStub && s.Name == a.Source.Source })
+	if at < 0 {
+		return false
+	}
+	s, g := t.stubs[at], t.answered[a.Key]
+	fresh := false
+	if g == nil || g.done {
+		fresh = s.asked < len(s.Replies)
+		g = &given{reply: &s.Replies[min(s.asked, len(s.Replies)-1)]}
+		t.answered[a.Key] = g
+		s.asked++
+	}
+	g.ticket = ticketKey{a.Run, a.Ticket}
+	c, r := computing{t: t, scope: asking{t, a}}, g.reply
+	t.took = c.duration(r.Takes)
+	failure, status, code, output := c.value(r.Error), c.whole(r.Status, 200), c.whole(r.ExitCode, 0), c.value(r.Output)
+	switch {
+	case c.err != nil:
+		t.fail(Failure{Kind: BadReply, At: r.At, Text: c.err.Error(), After: t.elapsed()})
+		executor.Fail(ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the reply of the stub cannot be computed: " + c.err.Error()})
+	case r.Hang:
+		t.took = source.Timeout
+		executor.Fail(ans, source.TimedOut(a.Source.Source, source.Timeout))
+	case r.Lost:
+		executor.Fail(ans, &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: "it fell silent"})
+	case code != 0:
+		executor.Fail(ans, executor.ExitError(code))
+		if failure != nil {
+			executor.Fail(ans, t.errorOf(failure, a, ans))
+		}
+	case failure != nil:
+		executor.Fail(ans, t.errorOf(failure, a, ans))
+	case status < 200 || status > 299:
+		executor.Fail(ans, &event.Error{Kind: executor.StatusKind(status), Reason: event.ReasonHTTP, Status: status, ExitCode: -1, Message: fmt.Sprintf("status %d", status)})
+	case r.Output == nil:
+		return false
+	default:
+		items, err := t.itemsOf(output)
+		if err != nil {
+			executor.Fail(ans, &event.Error{Kind: event.Blocking, Reason: event.ReasonBadOutput, ExitCode: -1, Message: err.Error()})
+			return true
+		}
+		if fresh {
+			t.replace(a.Source.Source, items)
+		}
+		return false
+	}
+	return true
+}
+
+// itemsOf reads the items of a reply. The title of an item that has none is its id.
+func (t *test) itemsOf(v value.Value) (items []event.Item, err error) {
+	list, is := v.([]any)
+	if !is {
+		return nil, errors.New("the answer has no list of items")
+	}
+	for _, v := range list {
+		o, _ := v.(map[string]any)
+		if o["id"] != nil && o["title"] == nil {
+			o = maps.Clone(o)
+			o["title"] = o["id"]
+			v = o
+		}
+		item, err := event.ItemOf(v)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// replace gives a source other items. Those that it had and has still keep what was done with them.
+func (t *test) replace(source string, items []event.Item) {
+	var now []*held
+	for _, item := range items {
+		x := &held{Item: item, since: t.store.Now()}
+		if old := t.item(source, item.ID); old != nil {
+			x.since, x.Closed = old.since, old.Closed || item.Closed
+		}
+		now = append(now, x)
+	}
+	t.sources[source] = now
+	delete(t.lists, source)
 }
 
 // listItems are the items of a source: those that are open, and those that open ones need. Each item of a roadmap becomes a ticket of the

@@ -627,6 +627,9 @@ func (d *driver) execute(a event.Attempt) {
 func (d *driver) planLook(l *look) {
 	pause := l.Source.Watch.Pause(l.looks, l.waited)
 	if pause > 0 {
+		if l.last.Error != nil { // the source refuses to answer before
+			pause = max(pause, time.Duration(l.last.Error.RetryAfter*float64(time.Second)))
+		}
 		l.looks, l.waited = l.looks+1, l.waited+pause
 		d.plan(coming{at: d.e.now.Add(pause), look: l})
 		return
