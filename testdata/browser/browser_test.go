@@ -299,7 +299,8 @@ func (h *house) pages() map[string]string {
 		"definition": release + "?tab=definition", "node": release + "/node?path=build", "instance": release + "/node?path=" + url.QueryEscape("test[2]"),
 		"waiting": "/runs/" + runs["approval"], "inbox": "/inbox", "loops": "/loops", "routines": "/routines", "events": "/events",
 		"limits": "/limits", "numbers": "/numbers?by=agent", "letters": "/letters", "audit": "/audit", "login": "/login", "error": "/nope",
-		"memory": "/memory", "found": "/memory?query=parser", "entry": "/memory/entry?id=M-1"}
+		"memory": "/memory", "found": "/memory?query=parser", "entry": "/memory/entry?id=M-1",
+		"compare": "/compare?all=1&a=" + runs["approval"] + "&b=" + runs["release"]}
 	chosen := regexp.MustCompile(*only)
 	maps.DeleteFunc(all, func(name, _ string) bool { return !chosen.MatchString(name) })
 	return all

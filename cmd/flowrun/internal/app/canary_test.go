@@ -75,6 +75,8 @@ var spoken = []struct {
 	{"runs prune --keep 100 --vacuum --json", false},
 	{"runs watch RUN --json", true},
 	{"runs watch", false},
+	{"runs diff RUN CUT", false},
+	{"runs diff RUN RUN --all --json", true},
 	{"runs show RUN", true},
 	{"runs show RUN --json", true},
 	{"runs show RUN argv", true},

@@ -346,6 +346,9 @@ func TestEveryOperation(t *testing.T) {
 		t.Errorf("the run that repeats the other one ran %s", text)
 	}
 	d.call("postRunsRunRetry", 422, args{"run": again, "body": Retry{}})
+	d.has("getRunsRunCompare", args{"run": again, "with": failed}, `"alike":1`, `"differs":["status",`, `"definition":{"same":true`)
+	d.has("getRunsRunCompare", args{"run": again, "with": failed, "all": true}, `"id":"first","differs":[]`)
+	d.call("getRunsRunCompare", 404, args{"run": again, "with": "none"})
 
 	// Agents and breakers.
 	d.has("postAgentsNameStop", args{"name": "sam", "body": Nothing{}}, `"changed":true`)

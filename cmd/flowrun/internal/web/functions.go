@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -25,6 +26,8 @@ func (p *Pages) functions() template.FuncMap {
 		"span":    span,
 		"pretty":  pretty,
 		"percent": percent,
+		"short":   shortValue,
+		"change":  func(c ir.Change) string { return ui.Clean(ui.ChangeWords(c)) },
 		"count":   countOf,
 		"entry":   func(id string) string { return "/memory/entry?id=" + url.QueryEscape(id) },
 		"bywhom":  byWhom,
@@ -174,6 +177,17 @@ func pretty(v any) string {
 		text = strings.ToValidUTF8(text[:maxPretty], "") + "\n…"
 	}
 	return ui.CleanLines(text)
+}
+
+// maxShort bounds a value in a row of a table, in bytes.
+const maxShort = 2000
+
+// shortValue is pretty for a row of a table; "" for null.
+func shortValue(v view.Data) string {
+	if v.Value == nil {
+		return ""
+	}
+	return clip(pretty(v), maxShort)
 }
 
 // icon is a sign of a status besides its word and its colour.

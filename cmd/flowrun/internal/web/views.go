@@ -28,6 +28,7 @@ var views = []route{
 	{pattern: "GET /runs/{run}/graph.svg", data: (*Pages).showGraph},
 	{pattern: "POST /runs/{run}/cancel", data: (*Pages).doCancel},
 	{pattern: "POST /runs/{run}/retry", data: (*Pages).doRetry},
+	{pattern: "GET /compare", title: "Two runs compared", page: "compare", data: (*Pages).showCompare},
 	{pattern: "GET /inbox", title: "Inbox", page: "inbox", live: true, data: (*Pages).showInbox},
 	{pattern: "POST /inbox", data: (*Pages).doDecide},
 	{pattern: "POST /inbox/many", data: (*Pages).doDecideMany},

@@ -590,6 +590,30 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// TestCompare: two runs of a definition, of which a person did a step by hand in the second.
+func TestCompare(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	ship, many := h.start("ship"), h.start("many")
+	h.wait(ship, event.FailedS)
+	h.wait(many, event.FailedS)
+	_, page := h.post("/runs/"+ship+"/retry", "step", "test[1]", "output", "<script>alert(1)</script>", "by", "ann")
+	again := regexp.MustCompile(`<h1>ship <code>([^<]+)<`).FindStringSubmatch(page)[1]
+	h.wait(again, event.Succeeded)
+	h.has("/runs/"+again, `name="a" required size="14" value="`+ship)
+	page = h.has("/compare?a="+ship+"&b="+again, "The definitions are the same", "test[1]", "status", "exit code 1", "3 nodes do not differ", "&lt;script&gt;alert(1)")
+	if bad := active.FindString(page); bad != "" {
+		t.Errorf("the page has %q", bad)
+	}
+	page = h.has("/compare?a="+ship+"&b="+many, "more are left out", "not there", "<strong>added</strong> step or group <code>all</code>")
+	if len(page) > 300<<10 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	h.has("/compare", "Two runs compared")
+	if status, _ := h.get("/compare?a=none&b=" + ship); status != 404 {
+		t.Errorf("a run that does not exist answers %d", status)
+	}
+}
+
 // TestMemory: the entries of the memory, why a search found them, and what people change.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()

@@ -1,0 +1,80 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Comparison writes what two runs differ in.
+func Comparison(t *Term, c *view.Comparison) {
+	for _, side := range []*view.RunSide{&c.A, &c.B} {
+		t.Printf("%s  %s  %s  %s\n", side.Run, Clean(side.Workflow), side.Status, timeOf(side.Seconds))
+	}
+	if len(c.Inputs) > 0 {
+		t.Printf("\ninputs differ: %s\n", Clean(strings.Join(c.Inputs, ", ")))
+	}
+	if !c.Definition.Same {
+		t.Printf("\ndefinition\n")
+		for _, x := range append(c.Definition.Declarations, c.Definition.Nodes...) {
+			t.Printf("  %s\n", Clean(ChangeWords(x)))
+		}
+	}
+	if len(c.Nodes) > 0 {
+		t.Printf("\nnodes\n")
+	}
+	for i := range c.Nodes {
+		t.Printf("  %s\n", Clean(pairWords(&c.Nodes[i])))
+	}
+	t.Printf("\n%s differ, %d do not\n", countOf(differing(c.Nodes), "node", "nodes"), c.Alike)
+}
+
+func differing(nodes []view.NodePair) (n int) {
+	for i := range nodes {
+		if len(nodes[i].Differs) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// ChangeWords says how a node or a declaration of a program has changed.
+func ChangeWords(c ir.Change) string {
+	name := c.Name
+	if name == "" {
+		name = "the workflow"
+	}
+	if len(c.Parts) > 0 {
+		return fmt.Sprintf("%s %s: %s", name, c.What, strings.Join(c.Parts, ", "))
+	}
+	return name + " " + c.What
+}
+
+// pairWords is a node of two runs in a line: what differs, from A to B.
+func pairWords(p *view.NodePair) string {
+	switch {
+	case p.A == nil:
+		return fmt.Sprintf("%s  only in B: %s", p.ID, p.B.Status)
+	case p.B == nil:
+		return fmt.Sprintf("%s  only in A: %s", p.ID, p.A.Status)
+	}
+	parts := []string{}
+	for _, what := range p.Differs {
+		switch what {
+		case view.DiffersStatus:
+			parts = append(parts, fmt.Sprintf("%s → %s", p.A.Status, p.B.Status))
+		case view.DiffersDuration:
+			parts = append(parts, fmt.Sprintf("%s → %s", timeOf(p.A.Seconds), timeOf(p.B.Seconds)))
+		case view.DiffersAttempts:
+			parts = append(parts, fmt.Sprintf("%d → %s", p.A.Attempts, Count(p.B.Attempts, "attempt")))
+		default:
+			parts = append(parts, string(what)+" differs")
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, string(p.B.Status))
+	}
+	return p.ID + "  " + strings.Join(parts, ", ")
+}
