@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/format"
@@ -73,5 +74,38 @@ func TestShownIsShort(t *testing.T) {
 	}
 	if have := shortest([]string{"short\n", "inner\n"}); have != "short\n" {
 		t.Errorf("of a short file %q is shown", have)
+	}
+}
+
+// Each topic is offered and explained, and its programs validate.
+func TestTopics(t *testing.T) {
+	for word, want := range map[string]string{
+		"conditions": "step.build.exit_code == 0", "types": "| `object({ NAME = T })` |", "exit-codes": "| 130 |", "names": "| `step` | The result of any node",
+		"limits": "| instances of a for_each | 200,000 instances |",
+	} {
+		text, _, ok := About(word)
+		if !ok || !strings.Contains(text, want) || !slices.Contains(Words(), word) {
+			t.Errorf("%s is not explained, or not offered: %s", word, text)
+		}
+		for _, e := range strings.Split(text, "```hcl\n")[1:] {
+			e, _, _ := strings.Cut(e, "```")
+			if _, list := dsl.Check(fstest.MapFS{"flow.hcl": {Data: []byte(e)}}, "flow.hcl", dsl.Options{}); len(list) > 0 && word != "limits" {
+				t.Errorf("%s: %v", word, list)
+			}
+			if laid, list := format.Format("flow.hcl", []byte(e)); len(list) > 0 || string(laid) != e {
+				t.Errorf("%s: fmt makes of the example (%v):\n%s", word, list, laid)
+			}
+		}
+	}
+	if text, _, _ := About("names"); !strings.Contains(text, "| locals | `var`, `local` |") {
+		t.Errorf("names does not say what locals read: %s", text)
+	}
+	for _, word := range typeWords {
+		if text, _, _ := About(word); !strings.Contains(text, "# Types\n") {
+			t.Errorf("%s is not explained as a type", word)
+		}
+	}
+	if text, _, _ := About("limits"); !strings.Contains(text, "\n# Limits\n") || !strings.HasPrefix(text, "# limits\n") {
+		t.Errorf("limits is the block of a loop, and what flowrun accepts: %.200s", text)
 	}
 }

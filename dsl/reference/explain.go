@@ -54,6 +54,18 @@ func About(word string) (text, near string, ok bool) {
 			parts = append(parts, text)
 		}
 	}
+	if slices.Contains(typeWords, word) {
+		text, _ := files.ReadFile("topics/types.md") // embedded: there
+		parts = append(parts, string(text))
+	}
+	switch word {
+	case "names":
+		parts = append(parts, Language().namesPage())
+	case "limits":
+		w := &writer{}
+		t.limits(w)
+		parts = append(parts, strings.TrimPrefix(w.String(), "\n#"))
+	}
 	if text, err := files.ReadFile("words/" + word + ".md"); err == nil {
 		parts = append(parts, string(text))
 	}
@@ -116,6 +128,29 @@ func member(of, name string, list []Member) string {
 	}
 	return ""
 }
+
+// namesPage explains names: what each means, and where it is available.
+func (t *Table) namesPage() string {
+	w := &writer{}
+	w.line("# Names\n\nAn expression reads values by names. Which names are available depends on the place. `agent.NAME`, `gate.NAME` and the like are references, not values.\n\n| name | meaning |\n|---|---|")
+	for _, r := range t.Roots {
+		w.row(code(r.Name), r.Doc)
+	}
+	w.line("\n| place | names |\n|---|---|")
+	for _, p := range t.Places {
+		if len(p.Reads) > 0 {
+			w.row(p.Place, strings.Join(quoted(p.Reads), ", "))
+		}
+	}
+	w.members("Members of a result, such as step.NAME", t.Results)
+	w.members("Members of error", t.Errors)
+	w.members("Members of run", t.Run)
+	w.line("\nNames of tests: `flowrun explain test`, and the page of the language that `flowrun schema` prints.")
+	return w.String()
+}
+
+// typeWords are the words of types that are not explained as functions.
+var typeWords = []string{"object", "list", "set", "map", "tuple", "string", "number", "bool", "optional"}
 
 func prefixed(block, name string) string {
 	if name == "" {
@@ -270,7 +305,7 @@ func Words() (out []string) {
 	for _, b := range t.Blocks {
 		if b.Later {
 			out = append(out, b.Kind+"\tplanned, not in this release")
-		} else {
+		} else if !slices.Contains(out, b.Kind) {
 			out = append(out, b.Kind)
 		}
 	}
@@ -285,9 +320,11 @@ func Words() (out []string) {
 
 // Topics are the words that have a page of their own.
 func Topics() (out []string) {
+	out = []string{"limits", "names"}  // made from tables
 	list, _ := files.ReadDir("topics") // embedded: there
 	for _, f := range list {
 		out = append(out, strings.TrimSuffix(f.Name(), ".md"))
 	}
+	slices.Sort(out)
 	return out
 }

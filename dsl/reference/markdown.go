@@ -16,15 +16,19 @@ func (t *Table) Markdown() string {
 	t.blocks(w)
 	t.names(w)
 	t.functions(w)
-	w.line("\n## Limits\n\n| limit | maximum |\n|---|---|")
-	for _, l := range t.Limits {
-		w.row(l.What, amount(l.Most, l.Units))
-	}
+	t.limits(w)
 	w.line("\n## Codes\n\n| code | meaning |\n|---|---|")
 	for _, c := range t.Codes {
 		w.row(fmt.Sprintf("[%s](codes/%s.md)", c.Code, c.Code), c.Title)
 	}
 	return w.String()
+}
+
+func (t *Table) limits(w *writer) {
+	w.line("\n## Limits\n\n| limit | maximum |\n|---|---|")
+	for _, l := range t.Limits {
+		w.row(l.What, amount(l.Most, l.Units))
+	}
 }
 
 // amount writes a bound: bytes in powers of two where they are some, other numbers with commas.
