@@ -19,10 +19,11 @@ import (
 // layers is the house from the ground up. A package may import the packages of flowrun and the modules that its line
 // names, and the standard library; tests may import anything. "pure" rooms get nothing of the standard library that
 // reads a clock, rolls dice, does I/O, locks or starts goroutines, and import only pure rooms of flowrun. A "once" room is
-// pure but for values that it computes when they are first needed, from nothing but constants. "*" stands for every package
-// of flowrun, and "-" takes one out again. A line may be widened; that is a change of the design, and its commit says why.
+// pure but for values that it computes when they are first needed, from nothing but constants. A "leaf" room has
+// constants alone, and every package may import it. "*" stands for every package of flowrun, and "-" takes one out again. A line may be widened; that is a change of the design, and its commit says why.
 const layers = `
 dsl/libm                    pure:
+dsl/limits                  leaf:
 
 dsl/value                        pure:
 dsl/diag                         pure:
@@ -153,6 +154,7 @@ const module = "github.com/flowrun/flowrun/"
 type room struct {
 	pure  bool
 	once  bool     // pure but for package sync, and of sync only what is named in lazily
+	leaf  bool     // it has constants alone, and every package may import it
 	all   bool     // it may import every package of flowrun
 	not   []string // but for these
 	may   []string
@@ -177,6 +179,8 @@ func rooms(t *testing.T) map[string]*room {
 				r.pure = true
 			case w == "once:":
 				r.pure, r.once = true, true
+			case w == "leaf:":
+				r.pure, r.leaf = true, true
 			case w == "*":
 				r.all = true
 			case strings.HasPrefix(w, "-"):
@@ -188,6 +192,13 @@ func rooms(t *testing.T) map[string]*room {
 			}
 		}
 		table[words[0]] = r
+	}
+	for leaf, l := range table {
+		for _, r := range table {
+			if l.leaf && r != l {
+				r.may = append(r.may, module+leaf)
+			}
+		}
 	}
 	return table
 }
@@ -305,6 +316,11 @@ func violations(fset *token.FileSet, name string, src []byte, r *room) []string 
 			report(i.Pos(), "it may not import %s", p)
 		}
 	}
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); r.leaf && !(ok && g.Tok == token.CONST) {
+			report(d.Pos(), "a leaf has more than constants")
+		}
+	}
 	if r.pure {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -339,6 +355,7 @@ func TestLayersFailWhenBroken(t *testing.T) {
 		"the disk in a once room":  {"memory/lazyregexp", `import _ "os"`, "imports os"},
 		"os in a pure room":        {"runner/machine", `import _ "os"`, "imports os"},
 		"the clock":                {"runner/policy", `import "time"; var x = time.Now()`, "reads the clock"},
+		"a leaf that imports":      {"dsl/limits", `import _ "strings"`, "more than constants"},
 		"a goroutine":              {"dsl/value", `func f() { go f() }`, "goroutine"},
 		"a channel":                {"runner/plan", `var c chan int`, "channel"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/check"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/schema"
 )
 
@@ -33,13 +34,13 @@ func TestBoundsOfConstructs(t *testing.T) {
 		at, beyond string
 		code       string
 	}{
-		{"MaxIterations", run(fmt.Sprintf("repeat { max = %d }", schema.MaxIterations)), run(fmt.Sprintf("repeat { max = %d }", schema.MaxIterations+1)), "F0205"},
-		{"MaxPriority", run(fmt.Sprintf("priority = %d", schema.MaxPriority)), run(fmt.Sprintf("priority = %d", schema.MaxPriority+1)), "F0205"},
-		{"least priority", run(fmt.Sprintf("priority = -%d", schema.MaxPriority)), run(fmt.Sprintf("priority = -%d", schema.MaxPriority+1)), "F0205"},
-		{"MaxRedirects", step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nfollow = %d\n}", schema.MaxRedirects)), step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nfollow = %d\n}", schema.MaxRedirects+1)), "F0205"},
-		{"MaxBody", step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nmax_bytes = %d\n}", schema.MaxBody)), step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nmax_bytes = %d\n}", schema.MaxBody+1)), "F0205"},
-		{"MaxRecalled", step(fmt.Sprintf("recall {\nquery = \"x\"\nk = %d\n}", schema.MaxRecalled)), step(fmt.Sprintf("recall {\nquery = \"x\"\nk = %d\n}", schema.MaxRecalled+1)), "F0205"},
-		{"MaxRecallBudget", step(fmt.Sprintf("recall {\nquery = \"x\"\nbudget = %d\n}", schema.MaxRecallBudget)), step(fmt.Sprintf("recall {\nquery = \"x\"\nbudget = %d\n}", schema.MaxRecallBudget+1)), "F0205"},
+		{"MaxIterations", run(fmt.Sprintf("repeat { max = %d }", limits.MaxIterations)), run(fmt.Sprintf("repeat { max = %d }", limits.MaxIterations+1)), "F0205"},
+		{"MaxPriority", run(fmt.Sprintf("priority = %d", limits.MaxPriority)), run(fmt.Sprintf("priority = %d", limits.MaxPriority+1)), "F0205"},
+		{"least priority", run(fmt.Sprintf("priority = -%d", limits.MaxPriority)), run(fmt.Sprintf("priority = -%d", limits.MaxPriority+1)), "F0205"},
+		{"MaxRedirects", step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nfollow = %d\n}", limits.MaxRedirects)), step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nfollow = %d\n}", limits.MaxRedirects+1)), "F0205"},
+		{"MaxBody", step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nmax_bytes = %d\n}", limits.MaxBody)), step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nmax_bytes = %d\n}", limits.MaxBody+1)), "F0205"},
+		{"MaxRecalled", step(fmt.Sprintf("recall {\nquery = \"x\"\nk = %d\n}", limits.MaxRecalled)), step(fmt.Sprintf("recall {\nquery = \"x\"\nk = %d\n}", limits.MaxRecalled+1)), "F0205"},
+		{"MaxRecallBudget", step(fmt.Sprintf("recall {\nquery = \"x\"\nbudget = %d\n}", limits.MaxRecallBudget)), step(fmt.Sprintf("recall {\nquery = \"x\"\nbudget = %d\n}", limits.MaxRecallBudget+1)), "F0205"},
 		{"importance", step("remember {\ntext = \"x\"\nimportance = 1\n}"), step("remember {\ntext = \"x\"\nimportance = 1.5\n}"), "F0205"},
 		{"MaxShortTerm", fmt.Sprintf("memory {\n  short_term { tasks = %d }\n}\n", schema.MaxShortTerm) + step("value = 1"), fmt.Sprintf("memory {\n  short_term { tasks = %d }\n}\n", schema.MaxShortTerm+1) + step("value = 1"), "F0205"},
 		{"MaxConsolidation", fmt.Sprintf("memory {\n  consolidate_every = %d\n}\n", schema.MaxConsolidation) + step("value = 1"), fmt.Sprintf("memory {\n  consolidate_every = %d\n}\n", schema.MaxConsolidation+1) + step("value = 1"), "F0205"},

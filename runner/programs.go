@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	loop "github.com/flowrun/flowrun/loop/machine"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -23,7 +24,7 @@ const (
 )
 
 // MaxConcurrency is how many attempts of a run there can be at once, whatever its workflow says.
-const MaxConcurrency = plan.MaxConcurrency
+const MaxConcurrency = limits.MaxConcurrency
 
 // Programs loads the definitions that runs pin, and keeps those that were used last, each with the graphs of its workflows. A
 // definition is loaded once: when a run is made, when the run is driven, and for every run that it calls, the cache has the program.

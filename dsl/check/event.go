@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -36,8 +37,8 @@ var eventName = regexp.MustCompile(`^[a-z0-9._-]+$`)
 // EventName checks the name of an event, and returns what is wrong with it; "" if nothing is.
 func EventName(name string) string {
 	switch {
-	case len(name) > schema.MaxEventName || !eventName.MatchString(name):
-		return fmt.Sprintf("The name of an event has 1 to %d characters: lower-case letters, digits, dots, dashes and underscores.", schema.MaxEventName)
+	case len(name) > limits.MaxEventName || !eventName.MatchString(name):
+		return fmt.Sprintf("The name of an event has 1 to %d characters: lower-case letters, digits, dots, dashes and underscores.", limits.MaxEventName)
 	case strings.HasPrefix(name, ownEvents):
 		return "Names that begin with  " + ownEvents + "  are reserved for flowrun. A block on can use  " + strings.Join(schema.OwnEvents, ", ") + ",  and a wait hears  " + strings.Join(schema.AwaitedEvents, ", ") + ".  Choose another name."
 	}
@@ -58,9 +59,9 @@ func (c *checker) eventName(b *Block) {
 func (c *checker) emit(b *Block) {
 	c.eventName(b)
 	if a := b.attr("data"); a != nil && a.known != nil {
-		if size := len(value.Append(nil, a.known.Const)); size > schema.MaxKVValue {
+		if size := len(value.Append(nil, a.known.Const)); size > limits.MaxKVValue {
 			c.report(diag.Diagnostic{Code: "F0255", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("The data of an event of %d bytes", size),
-				Detail: fmt.Sprintf("The limit is %d bytes as JSON. Write the data to a file, or to a key of kv, and say where it is.", schema.MaxKVValue)})
+				Detail: fmt.Sprintf("The limit is %d bytes as JSON. Write the data to a file, or to a key of kv, and say where it is.", limits.MaxKVValue)})
 		}
 	}
 }
@@ -74,9 +75,9 @@ func (c *checker) sync(b *Block) {
 		if a := b.attr(name); a != nil && a.known != nil {
 			switch text, is := a.known.Const.(string); {
 			case is && text == "":
-				say(a, name+" is empty", fmt.Sprintf("The name of a point, or of a party, has 1 to %d bytes.", schema.MaxSyncName))
-			case len(text) > schema.MaxSyncName:
-				say(a, fmt.Sprintf("%s has %d bytes", name, len(text)), fmt.Sprintf("The limit is %d bytes.", schema.MaxSyncName))
+				say(a, name+" is empty", fmt.Sprintf("The name of a point, or of a party, has 1 to %d bytes.", limits.MaxSyncName))
+			case len(text) > limits.MaxSyncName:
+				say(a, fmt.Sprintf("%s has %d bytes", name, len(text)), fmt.Sprintf("The limit is %d bytes.", limits.MaxSyncName))
 			}
 		}
 	}
@@ -84,8 +85,8 @@ func (c *checker) sync(b *Block) {
 		switch list, is := a.known.Const.([]any); {
 		case is && len(list) == 0:
 			say(a, "needs is empty", "It names all parties that must be ready, including the party of this step:  needs = [\"api\", \"ui\"].")
-		case len(list) > schema.MaxParties:
-			say(a, fmt.Sprintf("needs has %d parties", len(list)), fmt.Sprintf("The limit is %d.", schema.MaxParties))
+		case len(list) > limits.MaxParties:
+			say(a, fmt.Sprintf("needs has %d parties", len(list)), fmt.Sprintf("The limit is %d.", limits.MaxParties))
 		}
 	}
 	if a := b.attr("reason"); a != nil {
@@ -121,6 +122,6 @@ func (c *testChecker) published(b *Block, m *ir.Moment) {
 		c.delivered(b, m, known)
 	}
 	if a := b.attr("as"); a != nil && a.Text == "" && isWritten(a) || m.Kind == ir.CheckInMoment && b.Name == "" {
-		c.report(diag.Diagnostic{Code: "F0256", Subject: nameRange(b), Context: b.Words(), Summary: "A check-in without a name", Detail: fmt.Sprintf("The name of a point, or of a party, has 1 to %d bytes.", schema.MaxSyncName)})
+		c.report(diag.Diagnostic{Code: "F0256", Subject: nameRange(b), Context: b.Words(), Summary: "A check-in without a name", Detail: fmt.Sprintf("The name of a point, or of a party, has 1 to %d bytes.", limits.MaxSyncName)})
 	}
 }

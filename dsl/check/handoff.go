@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -24,8 +24,8 @@ func (c *checker) handoff(b *Block) {
 				Detail: "The agent that continues needs it: " + spec.Doc})
 		}
 	}
-	if size > schema.MaxHandoff {
+	if size > limits.MaxHandoff {
 		c.report(diag.Diagnostic{Code: "F0440", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("A hand-over of %d bytes", size),
-			Detail: fmt.Sprintf("The limit is %d bytes as JSON. Write large parts to a file, and name it in artifacts.", schema.MaxHandoff)})
+			Detail: fmt.Sprintf("The limit is %d bytes as JSON. Write large parts to a file, and name it in artifacts.", limits.MaxHandoff)})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -95,9 +96,9 @@ func (c *checker) kvKey(b *Block, operation ir.KVOperation, key *Attr, say sayer
 func wrongKey(key string) (summary, detail string) {
 	switch {
 	case key == "":
-		return "The key is empty", fmt.Sprintf("A key has 1 to %d bytes.", schema.MaxKVKey)
-	case len(key) > schema.MaxKVKey:
-		return fmt.Sprintf("A key of %d bytes", len(key)), fmt.Sprintf("The limit is %d bytes.", schema.MaxKVKey)
+		return "The key is empty", fmt.Sprintf("A key has 1 to %d bytes.", limits.MaxKVKey)
+	case len(key) > limits.MaxKVKey:
+		return fmt.Sprintf("A key of %d bytes", len(key)), fmt.Sprintf("The limit is %d bytes.", limits.MaxKVKey)
 	case strings.ContainsRune(key, 0):
 		return "A key with a null character", "A key is a text without null characters (\\u0000)."
 	}
@@ -106,8 +107,8 @@ func wrongKey(key string) (summary, detail string) {
 
 // largeValue says that a value is too large; "" if it is not.
 func largeValue(v value.Value) (summary, detail string) {
-	if size := len(value.Append(nil, v)); size > schema.MaxKVValue {
-		return fmt.Sprintf("A value of %d bytes", size), fmt.Sprintf("The limit is %d bytes as JSON.", schema.MaxKVValue)
+	if size := len(value.Append(nil, v)); size > limits.MaxKVValue {
+		return fmt.Sprintf("A value of %d bytes", size), fmt.Sprintf("The limit is %d bytes as JSON.", limits.MaxKVValue)
 	}
 	return "", ""
 }
@@ -117,7 +118,7 @@ func wrongNamespace(text string) (summary, detail string) {
 	if namespaceName(text) {
 		return "", ""
 	}
-	return fmt.Sprintf("%.80q is not a valid namespace", text), fmt.Sprintf("A namespace has 1 to %d letters, digits, dots, dashes and underscores.", schema.MaxNamespace)
+	return fmt.Sprintf("%.80q is not a valid namespace", text), fmt.Sprintf("A namespace has 1 to %d letters, digits, dots, dashes and underscores.", limits.MaxNamespace)
 }
 
 // namespace checks that a namespace is known before the run starts.
@@ -139,7 +140,7 @@ func namespaceName(text string) bool {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
 	}
-	return text != "" && len(text) <= schema.MaxNamespace && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) })
+	return text != "" && len(text) <= limits.MaxNamespace && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) })
 }
 
 // kvOutput is what an operation of kv makes.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -21,7 +22,7 @@ func (c *checker) priorityOf(n *Block) {
 	}
 	words := priorityWords()
 	d := diag.Diagnostic{Code: "F0273", Subject: a.span(), Context: n.Words(),
-		Detail: fmt.Sprintf("It is one of %s, or a whole number from %d to %d.", quoted(words), -schema.MaxPriority, schema.MaxPriority)}
+		Detail: fmt.Sprintf("It is one of %s, or a whole number from %d to %d.", quoted(words), -limits.MaxPriority, limits.MaxPriority)}
 	switch v := a.Expr.Const.(type) {
 	case string:
 		number, known := schema.Priorities[v]

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -166,7 +166,7 @@ func (c *checker) fits(quota string, units value.Value, at diag.Range) diag.List
 	if !ok || declared == nil {
 		return nil
 	}
-	most := float64(schema.MaxConcurrency)
+	most := float64(limits.MaxConcurrency)
 	a := declared.attr("capacity")
 	if a != nil && a.known != nil {
 		if m, ok := a.known.Const.(float64); ok {

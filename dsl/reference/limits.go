@@ -6,6 +6,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/shell"
 	"github.com/flowrun/flowrun/dsl/syntax"
@@ -19,7 +20,7 @@ type Limit struct {
 	Units string `json:"units"`
 }
 
-func limits() []Limit {
+func listLimits() []Limit {
 	return []Limit{
 		{"a file", syntax.MaxFileBytes, "bytes"},
 		{"files of a program", dsl.MaxFiles, "files"},
@@ -47,37 +48,37 @@ func limits() []Limit {
 		{"a script", shell.MaxScript, "bytes"},
 		{"values in a script", shell.MaxValues, "values"},
 		{"commands inside each other in a script", shell.MaxDepth, "levels"},
-		{"one value in a script", schema.MaxScriptValue, "bytes"},
-		{"input of an agent or a called run, as JSON", schema.MaxValue, "bytes"},
-		{"an output, and the file $FLOWRUN_OUTPUT", schema.MaxOutput, "bytes"},
-		{".stdout and .stderr", schema.MaxStream, "bytes"},
-		{"max_bytes of an http step: the body of a response", schema.MaxBody, "bytes"},
-		{"headers of a response", schema.MaxHeader, "bytes"},
-		{"the response of an http agent", schema.MaxAgentAnswer, "bytes"},
-		{"follow of an http step", schema.MaxRedirects, "redirects"},
-		{"the wait of a response with Retry-After", schema.MaxRetryAfter, "seconds"},
+		{"one value in a script", limits.MaxScriptValue, "bytes"},
+		{"input of an agent or a called run, as JSON", limits.MaxValue, "bytes"},
+		{"an output, and the file $FLOWRUN_OUTPUT", limits.MaxOutput, "bytes"},
+		{".stdout and .stderr", limits.MaxStream, "bytes"},
+		{"max_bytes of an http step: the body of a response", limits.MaxBody, "bytes"},
+		{"headers of a response", limits.MaxHeader, "bytes"},
+		{"the response of an http agent", limits.MaxAgentAnswer, "bytes"},
+		{"follow of an http step", limits.MaxRedirects, "redirects"},
+		{"the wait of a response with Retry-After", limits.MaxRetryAfter, "seconds"},
 		{"a duration: of a wait, a timeout, a deadline, a delay", int(value.MaxDuration / (24 * time.Hour)), "days"},
-		{"instances of a for_each", schema.MaxInstances, "instances"},
-		{"max of a repeat", schema.MaxIterations, "iterations"},
-		{"levels of calls above a called run", schema.MaxCallDepth, "runs"},
-		{"called runs of one run at once; further calls wait", schema.MaxLiveCalls, "runs"},
-		{"the name of a concurrency group", schema.MaxGroupName, "bytes"},
-		{"priority, positive or negative", schema.MaxPriority, ""},
-		{"max_concurrency", schema.MaxConcurrency, "attempts"},
-		{"max_attempts", schema.MaxAttempts, "attempts"},
-		{"multiplier of a retry", schema.MaxMultiplier, ""},
-		{"a key of kv", schema.MaxKVKey, "bytes"},
-		{"a value of kv, as JSON", schema.MaxKVValue, "bytes"},
-		{"the name of a namespace of kv", schema.MaxNamespace, "bytes"},
-		{"keys of a namespace of kv", schema.MaxKVKeys, "keys"},
-		{"limit of a scan of kv", schema.MaxKVScanned, "keys"},
-		{"k of a recall, and of an agent's memory", schema.MaxRecalled, "entries"},
-		{"budget of a recall, and of an agent's memory", schema.MaxRecallBudget, "tokens"},
-		{"a text of a remember", schema.MaxRemembered, "bytes"},
-		{"tags of a remember", schema.MaxTags, "tags"},
+		{"instances of a for_each", limits.MaxInstances, "instances"},
+		{"max of a repeat", limits.MaxIterations, "iterations"},
+		{"levels of calls above a called run", limits.MaxCallDepth, "runs"},
+		{"called runs of one run at once; further calls wait", limits.MaxLiveCalls, "runs"},
+		{"the name of a concurrency group", limits.MaxGroupName, "bytes"},
+		{"priority, positive or negative", limits.MaxPriority, ""},
+		{"max_concurrency", limits.MaxConcurrency, "attempts"},
+		{"max_attempts", limits.MaxAttempts, "attempts"},
+		{"multiplier of a retry", limits.MaxMultiplier, ""},
+		{"a key of kv", limits.MaxKVKey, "bytes"},
+		{"a value of kv, as JSON", limits.MaxKVValue, "bytes"},
+		{"the name of a namespace of kv", limits.MaxNamespace, "bytes"},
+		{"keys of a namespace of kv", limits.MaxKVKeys, "keys"},
+		{"limit of a scan of kv", limits.MaxKVScanned, "keys"},
+		{"k of a recall, and of an agent's memory", limits.MaxRecalled, "entries"},
+		{"budget of a recall, and of an agent's memory", limits.MaxRecallBudget, "tokens"},
+		{"a text of a remember", limits.MaxRemembered, "bytes"},
+		{"tags of a remember", limits.MaxTags, "tags"},
 		{"groups of a memory", schema.MaxGroups, "groups"},
-		{"notes of an agent in an attempt (lines of type remember)", schema.MaxNotes, "entries"},
-		{"learnings beside an agent's result", schema.MaxLearned, "entries"},
+		{"notes of an agent in an attempt (lines of type remember)", limits.MaxNotes, "entries"},
+		{"learnings beside an agent's result", limits.MaxLearned, "entries"},
 		{"text of gates that is checked again for other output types", check.MaxJudged, "bytes"},
 	}
 }

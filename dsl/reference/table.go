@@ -112,7 +112,7 @@ func Language() *Table {
 
 // table is the table without what can be read where, for which the checker must be asked some hundred times.
 var table = sync.OnceValue(func() *Table {
-	t := &Table{FormatVersion: "1.1", Statuses: schema.Statuses, Functions: functions(), Limits: limits(),
+	t := &Table{FormatVersion: "1.1", Statuses: schema.Statuses, Functions: functions(), Limits: listLimits(),
 		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs), Recalled: members(check.RecalledType(), recalledDocs),
 		Tests: members(check.TestNames(), testDocs), Calls: members(check.CallType(), callDocs), Requests: members(check.RequestType(), requestDocs), Runs: members(check.TestRunType(), testRunDocs)}
 	for _, name := range schema.Roots {

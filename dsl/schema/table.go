@@ -1,63 +1,27 @@
 package schema
 
-import "github.com/flowrun/flowrun/dsl/value"
-
-// The bounds of numbers in a file.
-const (
-	MaxConcurrency = 10000
-	MaxAttempts    = 1000
-	MaxMultiplier  = 100
-	MaxIterations  = 10000
-	MaxPriority    = 1000 // and MaxPriority below zero
-	DefaultRounds  = 3    // of a group that a gate has made again
-	MaxShares      = 262144
-	MaxBudget      = 1e12 // attempts, tokens or dollars of a budget
-	MinCost        = 1e-6 // dollars of a budget
-	MaxRedirects   = 20
-	MaxRequests    = 10_000 // of a rate limit
-	MaxFailures    = 1000   // of a circuit breaker
-	MaxBody        = 1 << 20
-
-	MaxKVKey         = 256       // bytes of a key of kv
-	MaxKVValue       = 64 << 10  // bytes of a value of kv, as JSON
-	MaxKVKeys        = 1_000_000 // keys of a namespace of kv
-	MaxKVScanned     = 10_000    // keys that a scan of kv returns
-	MaxEventName     = 128       // bytes of the name of an event
-	MaxSyncName      = 256       // bytes of the names of sync points and parties
-	MaxParties       = 256       // of a sync point
-	MaxHandoff       = 64 << 10  // bytes of the work that a hand-over adds, as JSON
-	MaxMessage       = 64 << 10  // bytes of the text of a message, and of its data as JSON
-	MaxTitle         = 256       // bytes of the title of a message
-	MaxLevel         = 64        // bytes of the level of a message
-	MaxReceivers     = 16        // channels that a message goes to
-	MaxVotes         = 1000      // of an approval
-	MaxNamespace     = 64        // bytes of the name of a namespace
-	MaxRecalled      = 50        // entries that are recalled at once
-	MaxRecallBudget  = 100_000   // tokens of what is recalled
-	MaxShortTerm     = 1000      // tasks in short-term memory
-	MaxConsolidation = 10_000    // learnings between two consolidations
-	MaxGroups        = 64        // groups that a program's memory has
-	MaxTags          = 32        // of an entry
-	MaxRemembered    = 64 << 10
-	MaxNotes         = 100 // remember lines of an attempt
-	MaxLearned       = 16  // learnings beside a result
+import (
+	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// The bounds of a run that a person who writes a file should know. Whoever holds a run to them has them from elsewhere, since
-// nothing of the language may be asked there; a test of the command compares the two.
+// The limits that the runner need not know. Package limits has the rest.
 const (
-	MaxCallDepth   = 32        // runs above one that is called
-	MaxLiveCalls   = 256       // called runs of one run that are driven at once
-	MaxInstances   = 200_000   // of a for_each
-	MaxOutput      = 1 << 20   // bytes of a program's or agent's output, and of what a program writes to $FLOWRUN_OUTPUT
-	MaxStream      = 64 << 10  // bytes of .stdout and .stderr
-	MaxValue       = 1 << 20   // bytes of JSON that are handed on: with, task, inputs, bodies
-	MaxScriptValue = 100 << 10 // bytes of a value in a script
-	MaxHeader      = 64 << 10  // bytes of the headers of an answer
-	MaxAgentAnswer = 64 << 20  // bytes of all that an agent over HTTP says in one answer
-	MaxGroupName   = 1 << 10   // bytes of the name of a concurrency group
-	MaxSamples     = 100
-	MaxRetryAfter  = 3600 // seconds that an attempt waits because the other side asks for it
+	MaxSamples    = 100 // of a benchmark
+	DefaultRounds = 3   // of a group that a gate has made again
+	MaxShares     = 262144
+	MaxBudget     = 1e12   // attempts, tokens or dollars of a budget
+	MinCost       = 1e-6   // dollars of a budget
+	MaxRequests   = 10_000 // of a rate limit
+	MaxFailures   = 1000   // of a circuit breaker
+
+	MaxMessage       = 64 << 10 // bytes of the text of a message, and of its data as JSON
+	MaxTitle         = 256      // bytes of the title of a message
+	MaxLevel         = 64       // bytes of the level of a message
+	MaxReceivers     = 16       // channels that a message goes to
+	MaxShortTerm     = 1000     // tasks in short-term memory
+	MaxConsolidation = 10_000   // learnings between two consolidations
+	MaxGroups        = 64       // groups that a program's memory has
 )
 
 // Priorities are the words that stand for priorities.
@@ -71,13 +35,13 @@ var (
 	deps     = Attr{Name: "depends_on", Kind: Refs, RefKind: "step", Doc: "Nodes that must succeed before this one starts, besides those that its expressions read."}
 	rule     = Attr{Name: "trigger_rule", Kind: Word, Words: []string{"none_failed", "all_success", "all_done", "one_success", "one_failed", "all_failed", "always"}, Default: `"none_failed"`, Doc: "Which results of its dependencies let the node start."}
 	each     = Attr{Name: "for_each", Kind: Value, Want: value.AnyType, Doc: "Runs one instance of the node for each member of a list, set or map. An instance reads its member as each.value and its key, or its index from 0, as each.key."}
-	par      = Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many attempts inside this node may run at once."}
-	join     = Attr{Name: "join", Kind: Join, Want: value.IntType, Words: []string{"all", "any", "first_success"}, Min: 1, Max: MaxConcurrency, Default: `"all"`, Doc: "When a parallel or a for_each counts as done: a word, a number of successes, or a condition over total, done, succeeded, failed, skipped and result."}
+	par      = Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxConcurrency, Doc: "How many attempts inside this node may run at once."}
+	join     = Attr{Name: "join", Kind: Join, Want: value.IntType, Words: []string{"all", "any", "first_success"}, Min: 1, Max: limits.MaxConcurrency, Default: `"all"`, Doc: "When a parallel or a for_each counts as done: a word, a number of successes, or a condition over total, done, succeeded, failed, skipped and result."}
 	lose     = Attr{Name: "losers", Kind: Word, Words: []string{"wait", "cancel", "detach"}, Default: `"wait" for a join of all, "cancel" for others`, Doc: "What happens to the remaining nodes once the join is satisfied."}
 	oner     = Attr{Name: "on_error", Kind: Word, Words: []string{"block", "stop", "continue"}, Default: `"block"`, Doc: "Effect of a failure on other nodes: block blocks the nodes that depend on this one, stop also stops the nodes that run beside it, continue tolerates the failure."}
 	lost     = Attr{Name: "on_lost", Kind: Word, Words: []string{"retry", "fail"}, Default: `"retry"`, Doc: "What happens to an attempt if the flowrun process that runs it dies."}
 	late     = Attr{Name: "on_timeout", Kind: Word, Words: []string{"fail", "hand_in"}, Default: `"fail"`, Doc: "What happens at the timeout. fail: the attempt fails. hand_in: its work so far becomes the output, the gates judge it, and .partial is true. For an agent that is the last line {\"type\":\"partial\",\"output\":…}, or the result that it returns within five seconds of TERM; for run it is the text written so far. If there is none, the attempt fails."}
-	prio     = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Order in which waiting nodes get a free slot: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Ties go to the node with the longest remaining path, as measured in earlier runs, then to the node that was ready first."}
+	prio     = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -limits.MaxPriority, Max: limits.MaxPriority, Default: `"normal"`, Doc: "Order in which waiting nodes get a free slot: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Ties go to the node with the longest remaining path, as measured in earlier runs, then to the node that was ready first."}
 	back     = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Pools: true, Doc: "Agents or pools that get the task, in this order, after the retries of the step's agent are used up."}
 	quot     = Attr{Name: "quota", Kind: Quotas, Doc: "Quotas that each attempt takes while it runs, all or none: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. An attempt waits, without a slot, until enough units are free. A call holds the units until the called run has ended."}
 	hold     = Attr{Name: "quota", Kind: Quotas, Doc: "Quotas that are taken before the first node inside starts, and held until the last one ends: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. Nodes inside do not take them again. A run without a process holds nothing; a process that resumes the run takes the units again before any node inside continues."}

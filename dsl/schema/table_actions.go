@@ -3,6 +3,7 @@ package schema
 import (
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -180,8 +181,8 @@ var Actions = []Action{
 		Attr{Name: "query", Kind: Value, Want: value.AnyType, Doc: "Object of query parameters for the address. A parameter that is null is left out."},
 		Attr{Name: "body", Kind: Value, Want: value.AnyType, Doc: "Body of the request: text as it is, any other value as JSON."},
 		Attr{Name: "expect", Kind: Value, Want: value.List(value.IntType), Default: "200 to 299", Doc: "Status codes that are not failures. With 101 the connection is closed, and the body is empty."},
-		Attr{Name: "follow", Kind: Value, Want: value.IntType, Min: 0, Max: MaxRedirects, Default: "0", Doc: "How many redirects are followed. A request to another origin has no body and no headers of the file: the step fails if a redirect there would send a body or a secret."},
-		Attr{Name: "max_bytes", Kind: Value, Want: value.IntType, Min: 1, Max: MaxBody, Default: "1048576", Doc: "How large the body of the answer may be."})}},
+		Attr{Name: "follow", Kind: Value, Want: value.IntType, Min: 0, Max: limits.MaxRedirects, Default: "0", Doc: "How many redirects are followed. A request to another origin has no body and no headers of the file: the step fails if a redirect there would send a body or a secret."},
+		Attr{Name: "max_bytes", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxBody, Default: "1048576", Doc: "How large the body of the answer may be."})}},
 	{Name: "remember", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "Writes an entry to the memory, once, even if the attempt is repeated. The output is an object with its id and whether it was known.", Once: true, Attrs: attrs(
 		Attr{Name: "text", Kind: Value, Want: value.StringType, Doc: "Text to remember. Either text or lesson is required."},
 		Attr{Name: "lesson", Kind: Value, Want: value.StringType, Doc: "The lesson."},
@@ -194,12 +195,12 @@ var Actions = []Action{
 		Attr{Name: "scope", Kind: Text, Default: `"agent:NAME" with an agent, else "shared"`, Doc: "Visibility: \"shared\", \"run\", \"agent:NAME\" or \"group:NAME\"."})}},
 	{Name: "recall", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "Searches the memory by meaning and words. The output is an object of count, items and text.", Once: true, Attrs: attrs(
 		Attr{Name: "query", Kind: Value, Want: value.StringType, Required: true, Doc: "Search text."},
-		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "10", Doc: "Maximum number of entries."},
+		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxRecalled, Default: "10", Doc: "Maximum number of entries."},
 		Attr{Name: "type", Kind: Word, Words: append(append([]string{}, EntryTypes...), "pattern"), Default: "any", Doc: "Only entries of this type."},
 		Attr{Name: "tag", Kind: Value, Want: value.StringType, Default: "any", Doc: "Only entries with this tag."},
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "any", Doc: "Only entries about this agent's experience, including entries that only this agent can see."},
 		Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Groups whose entries are searched, in addition to shared entries and entries of the run."},
-		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "1000", Doc: "Maximum number of tokens of the output's text, estimated."})}},
+		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxRecallBudget, Default: "1000", Doc: "Maximum number of tokens of the output's text, estimated."})}},
 	{Name: "kv", Takes: words("gates output"), Block: &Block{Doc: "Reads or changes one key of the state that all runs of a store share, or lists keys. Each operation is atomic, and a change is made exactly once, even if flowrun is killed. The step holds no slot.", Once: true, Example: kvExample, Attrs: attrs(
 		Attr{Name: "get", Kind: Value, Want: value.StringType, Doc: "The key to read. The output is its value, or null."},
 		Attr{Name: "set", Kind: Value, Want: value.StringType, Doc: "The key to write value to. The output is the value."},
@@ -211,7 +212,7 @@ var Actions = []Action{
 		Attr{Name: "by", Kind: Value, Want: value.NumberType, Default: "1", Doc: "What incr adds; it can be negative."},
 		Attr{Name: "old", Kind: Value, Want: value.AnyType, Default: "null: the key has no value", Doc: "What cas expects."},
 		Attr{Name: "ttl", Kind: Duration, Default: "it does not expire", Doc: "Lifetime of the value that set, cas or incr writes. Without ttl, incr keeps the expiry of the key."},
-		Attr{Name: "limit", Kind: Value, Want: value.IntType, Min: 1, Max: MaxKVScanned, Default: "1000", Doc: "How many keys scan returns, sorted by key."},
+		Attr{Name: "limit", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxKVScanned, Default: "1000", Doc: "How many keys scan returns, sorted by key."},
 		Attr{Name: "namespace", Kind: Value, Want: value.StringType, Default: `"default"`, Doc: "Namespace of the key: a literal, or an expression that reads only variables. Keys of different namespaces are different keys."})}},
 	{Name: "emit", Takes: words("gates output"), Block: &Block{Doc: "Publishes an event, exactly once, even if flowrun is killed. Each live run whose workflow waits for the name receives it. The event is durable before the step succeeds. The output is an object of id and duplicate. The step holds no slot.", Once: true, Example: eventExample, Attrs: attrs(
 		Attr{Name: "event", Kind: Text, Required: true, Doc: "The name of the event: small letters, digits, dots, dashes and underscores. Names that begin with flowrun. are flowrun's own."},
@@ -242,7 +243,7 @@ var Actions = []Action{
 		Attr{Name: "acceptance", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "Criteria for accepting the work."},
 		Attr{Name: "blockers", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "Obstacles."},
 		Attr{Name: "artifacts", Kind: Value, Want: value.Map(value.StringType), Default: "none", Doc: "Where to find the results, an object of texts such as { pr = \"https://…\" }."},
-		Attr{Name: "priority", Kind: Value, Want: value.IntType, Min: -MaxPriority, Max: MaxPriority, Default: "0", Doc: "Work with a higher priority is done first."},
+		Attr{Name: "priority", Kind: Value, Want: value.IntType, Min: -limits.MaxPriority, Max: limits.MaxPriority, Default: "0", Doc: "Work with a higher priority is done first."},
 		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "none", Doc: "Channels that get a message, with the id of the work and the document in data. The run ends only after the message was sent. A run that is killed leaves an unsent message as a dead letter."})}},
 	{Name: "wait", Block: &Block{Doc: "Pauses without holding a process or a slot, for a time or until an event comes.", Once: true, Example: eventExample,
 		Attrs: attrs(Attr{Name: "duration", Kind: Duration, Doc: "Duration of the wait."},
@@ -256,10 +257,10 @@ var Actions = []Action{
 			Attr{Name: "prompt", Kind: Value, Want: value.StringType, Required: true, Doc: "The question, in words."},
 			Attr{Name: "show", Kind: Value, Want: value.AnyType, Default: "nothing", Doc: "The value to decide about. A decision is valid only for the prompt and the value that were shown."},
 			Attr{Name: "approvers", Kind: Value, Want: value.List(value.StringType), Default: "anyone", Doc: "Names of the people who may decide. A person has one vote, and can change it while the step waits."},
-			Attr{Name: "quorum", Kind: Value, Want: value.IntType, Min: 1, Max: MaxVotes, Default: "1", Doc: "How many people must approve."},
-			Attr{Name: "rejections", Kind: Value, Want: value.IntType, Min: 1, Max: MaxVotes, Default: "1", Doc: "How many people must reject. The step is also rejected when too few approvers remain for the quorum."},
+			Attr{Name: "quorum", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxVotes, Default: "1", Doc: "How many people must approve."},
+			Attr{Name: "rejections", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxVotes, Default: "1", Doc: "How many people must reject. The step is also rejected when too few approvers remain for the quorum."},
 			Attr{Name: "revise", Kind: Ref, RefKind: "step", Default: "none", Doc: "A node before this step in the same sequence. With it people can also ask for a revision, with a comment: all nodes from that one to this step run again, and their agents get the comment as feedback. References from outside read the last round."},
-			Attr{Name: "max_revisions", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations - 1, Default: "5", Doc: "How many revisions people can ask for. After that they can only approve or reject."},
+			Attr{Name: "max_revisions", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxIterations - 1, Default: "5", Doc: "How many revisions people can ask for. After that they can only approve or reject."},
 			Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "none", Doc: "Channels that get a message when the step begins to wait, with the question, the value shown, and the command that answers."},
 			Attr{Name: "timeout", Kind: Duration, Default: "none", Doc: "Maximum wait."},
 			Attr{Name: "default", Kind: Word, Words: []string{"reject", "approve"}, Default: `"reject"`, Doc: "Decision at the timeout. With approve, each input needs a default, and by is empty."})}},

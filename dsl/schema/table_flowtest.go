@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/value"
+)
 
 // ErrorKinds are the kinds of error that a file can write.
 var ErrorKinds = []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}
@@ -87,13 +90,13 @@ var testBlocks = map[string]*Block{
 		Attr{Name: "comment", Kind: Text, Default: "none", Doc: "Comment of the person."},
 		Attr{Name: "input", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "Object with the inputs of an approval."},
 		Attr{Name: "output", Kind: Value, Want: value.AnyType, Default: "null", Doc: "Output of a finished task, or of an overridden node."},
-		Attr{Name: "shown", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Default: "the value shown at that time", Doc: "Which showing of the node the person looked at, counted from 1. A decision for an outdated showing is refused."},
+		Attr{Name: "shown", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxIterations, Default: "the value shown at that time", Doc: "Which showing of the node the person looked at, counted from 1. A decision for an outdated showing is refused."},
 		Attr{Name: "after", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "Time after the node begins to wait for people."})},
 	"test.dispatch": {Label: "id", AnyLabel: true, Doc: "Hands in work for a loop, as flowrun dispatch add does.", Attrs: attrs(
 		Attr{Name: "title", Kind: Text, Default: "the id", Doc: "The work, in one line."},
 		Attr{Name: "body", Kind: Text, Default: "none", Doc: "Description of the work."},
 		Attr{Name: "labels", Kind: Strings, Default: "none", Doc: "Its labels."},
-		Attr{Name: "priority", Kind: Value, Want: value.IntType, Min: -MaxPriority, Max: MaxPriority, Default: "0", Doc: "Priority of the work. Higher is first."},
+		Attr{Name: "priority", Kind: Value, Want: value.IntType, Min: -limits.MaxPriority, Max: limits.MaxPriority, Default: "0", Doc: "Priority of the work. Higher is first."},
 		Attr{Name: "needs", Kind: Strings, Default: "none", Doc: "Ids of work that must be done first."},
 		Attr{Name: "capabilities", Kind: Strings, Default: "none", Doc: "Capabilities that an agent needs for the work."},
 		Attr{Name: "assignee", Kind: Text, Default: "any agent", Doc: "Agent that must do the work."},

@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/value"
+)
 
 // What the memory does where the file says nothing.
 const (
@@ -38,15 +41,15 @@ var memoryBlocks = map[string]*Block{
 		Attr{Name: "tasks", Kind: Value, Want: value.IntType, Min: 1, Max: MaxShortTerm, Default: "20", Doc: "Maximum number of tasks."},
 		Attr{Name: "max_age", Kind: Duration, Default: `"168h"`, Doc: "Maximum age."})},
 	"memory.recall": {Doc: "Default amount of memory in a request, unless the agent has its own.", Once: true, Attrs: attrs(
-		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "1000", Doc: "Maximum number of tokens, estimated."},
-		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "8", Doc: "Maximum number of entries."})},
+		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxRecallBudget, Default: "1000", Doc: "Maximum number of tokens, estimated."},
+		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxRecalled, Default: "8", Doc: "Maximum number of entries."})},
 	"working": {Doc: "Working memory: notes of agents during a run. If they exceed their share of a request, the request has the newest notes in full, and the most important sentences of the others. They are archived when the run ends.", Once: true, Attrs: attrs(
 		Attr{Name: "refresh", Kind: Duration, Default: `"1h"`, Doc: "Time after which the notes are archived and new ones begin."})},
 	"agent.memory": {Doc: "Memory of this agent. Without a block memory at the top of the file, only agents with this block have a memory.", Once: true, Attrs: attrs(
 		Attr{Name: "recall", Kind: Flag, Default: "true", Doc: "Whether the agent gets earlier learnings."},
 		Attr{Name: "learn", Kind: Flag, Default: "true", Doc: "Whether its tasks leave learnings."},
-		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "the value in memory", Doc: "Maximum number of recalled tokens, estimated."},
-		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "the value in memory", Doc: "Maximum number of recalled entries."},
+		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxRecallBudget, Default: "the value in memory", Doc: "Maximum number of recalled tokens, estimated."},
+		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxRecalled, Default: "the value in memory", Doc: "Maximum number of recalled entries."},
 		Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Groups of the agent: it sees their entries."},
 		Attr{Name: "trusted", Kind: Flag, Default: "false", Doc: "Whether flowrun keeps the agent's own words (what it learned, and why it failed) at once. Otherwise they stay with the run until they are promoted, and other runs learn only the facts."})},
 }

@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/value"
+)
 
 // boundsExample asks a model at a bounded pace, and another one while it is not well.
 const boundsExample = `agent "model" {
@@ -103,10 +106,10 @@ workflow "crawl" {
 // partBlocks are the blocks that say something of the node or workflow that they stand in.
 var partBlocks = map[string]*Block{
 	"retry": {Doc: "When a failed attempt is tried again.", Once: true, Attrs: attrs(
-		Attr{Name: "max_attempts", Kind: Value, Want: value.IntType, Min: 1, Max: MaxAttempts, Default: "1", Doc: "Maximum number of attempts, including the first."},
+		Attr{Name: "max_attempts", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxAttempts, Default: "1", Doc: "Maximum number of attempts, including the first."},
 		Attr{Name: "base_delay", Kind: Duration, Default: `"1s"`, Doc: "Wait before the second attempt."},
 		Attr{Name: "max_delay", Kind: Duration, Default: `"1m"`, Doc: "Longest wait."},
-		Attr{Name: "multiplier", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxMultiplier, Default: "2", Doc: "Factor by which the delay grows after each attempt."},
+		Attr{Name: "multiplier", Kind: Value, Want: value.NumberType, Min: 1, Max: limits.MaxMultiplier, Default: "2", Doc: "Factor by which the delay grows after each attempt."},
 		Attr{Name: "jitter", Kind: Word, Words: []string{"none", "full", "equal"}, Default: `"full"`, Doc: "How waits are spread at random."},
 		Attr{Name: "when", Kind: Condition, Default: "all but blocking and fatal errors", Doc: "Which errors are worth another attempt."})},
 	"classify": {Doc: "Changes the kind of errors that match a condition. flowrun classifies the error of each failed attempt once, before anything else reads it: first with the blocks of the step, then with those of its agent, of the groups around it from the inside out, and of the workflow. The first match wins. A condition that cannot be evaluated counts as false, with a warning.", Example: classifyExample, Attrs: attrs(
@@ -133,7 +136,7 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "none", Doc: "Channels that get a message when the breaker opens and when it closes, with its name, kind, state and error in data. All runs of the store send one message together: the run whose attempt opened or closed the breaker sends it. After flowrun limits reset, the run whose attempt ends next sends it."})},
 	"repeat": {Doc: "Repeats the node until a condition is true. An iteration reads its number as iteration, and the previous iteration as last.step.NAME. If until is still false after max iterations, the node fails with the kind recoverable and the reason limit.", Once: true, Attrs: attrs(
 		Attr{Name: "until", Kind: Condition, Doc: "Ends the repeat if it is true after an iteration. It reads result, iteration and, for a group, the nodes inside."},
-		Attr{Name: "max", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Required: true, Doc: "Maximum number of iterations; without until, the exact number."},
+		Attr{Name: "max", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxIterations, Required: true, Doc: "Maximum number of iterations; without until, the exact number."},
 		Attr{Name: "delay", Kind: Duration, Default: "none", Doc: "Wait between two iterations."})},
 	"deadline": {Doc: "Maximum time of a node, including queueing, attempts, waits and gates.", Once: true, Attrs: attrs(
 		Attr{Name: "after", Kind: Duration, Required: true, Doc: "How long after the node could start."},
@@ -151,7 +154,7 @@ var partBlocks = map[string]*Block{
 	"resources": {Doc: "Limits the processes of an agent. flowrun doctor shows how this machine enforces the limits: with a control group (cgroup v2) if flowrun can create one, otherwise with nice and by polling. An attempt that exceeds its memory is killed and fails with the kind fatal and the reason memory.", Once: true, Attrs: attrs(
 		Attr{Name: "cpu_shares", Kind: Value, Want: value.IntType, Min: 2, Max: MaxShares, Default: "1024", Doc: "Share of the CPU when programs compete for it: 512 gets half as much as 1024. A value above 1024 needs a control group, or root."},
 		Attr{Name: "memory", Kind: Value, Want: value.StringType, Doc: "Maximum memory of all processes of an attempt together, such as \"512MiB\" or \"2GiB\"."},
-		Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Doc: "Priority of the agent's steps, unless the step or a group around it has a priority."})},
+		Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -limits.MaxPriority, Max: limits.MaxPriority, Doc: "Priority of the agent's steps, unless the step or a group around it has a priority."})},
 	"review": {Doc: "A review by an agent. The agent gets the result, the task of the step and the criteria. It answers with an object of scores, a number for each criterion, and findings, a list of objects with severity, message, file and line. The gate passes if each score reaches its minimum and all findings are below the severity block. Otherwise the gate does not pass, also if the answer has another shape, if a score is missing, or if the judge fails after its own retries.", Once: true, Attrs: attrs(
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Pools: true, Required: true, Doc: "The judge: agent.NAME, or pool.NAME. The members of a pool take turns; the agent that did the work is left out."},
 		Attr{Name: "criteria", Kind: Value, Want: value.Map(value.NumberType), Default: "none", Doc: "Minimum score for each criterion, such as { clarity = 0.7 }."},
@@ -171,7 +174,7 @@ var partBlocks = map[string]*Block{
 			Attr{Name: "when", Kind: Condition, Required: true, Doc: "The rule becomes active when this condition is true. It reads metrics, run and input. A metric that is null makes the condition false."},
 			Attr{Name: "until", Kind: Condition, Default: "when is false", Doc: "Ends the rule when it is true. It reads the same names as when."},
 			Attr{Name: "for", Kind: Duration, Default: "none", Doc: "How long the condition when must be true before the rule becomes active."},
-			Attr{Name: "max_concurrency", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxConcurrency, Doc: "How many attempts may run at once while the rule is active. It can read metrics: metrics.limit + 2 grows by 2 with each cooldown. Fractions are rounded down; the number is at least 1, and at most 10000 and the flag --parallel. Running attempts continue."},
+			Attr{Name: "max_concurrency", Kind: Value, Want: value.NumberType, Min: 1, Max: limits.MaxConcurrency, Doc: "How many attempts may run at once while the rule is active. It can read metrics: metrics.limit + 2 grows by 2 with each cooldown. Fractions are rounded down; the number is at least 1, and at most 10000 and the flag --parallel. Running attempts continue."},
 			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Doc: "Workflow that starts, as a separate run, when the rule becomes active, one at a time. If it fails, the run warns. The run waits for it to end."},
 			Attr{Name: "with", Kind: Value, Want: value.AnyType, Default: "no inputs", Doc: "Object with the inputs of that workflow."},
 			Attr{Name: "cooldown", Kind: Duration, Default: `"5m"`, Doc: "Minimum time between two starts of the workflow, and the interval at which max_concurrency is computed again while when is true. At least 1s."},

@@ -3,6 +3,7 @@ package schema
 import (
 	"slices"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -52,7 +53,7 @@ var patternBlocks = map[string]*Block{
 			Attr{Name: "producer", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Required: true, Doc: "The producer: an agent, a pool or a member of a pool, as for agent of a step. From the second round on, its feedback is the output of the last review."},
 			Attr{Name: "reviewer", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Required: true, Doc: "The reviewer. Its with is an object of product (the output of the producer), with (of the pattern) and iteration."},
 			Attr{Name: "accept", Kind: Condition, Required: true, Doc: "Accepts a round if it is true. It reads product and review, the results of the round, such as review.output.accepted."},
-			Attr{Name: "max_iterations", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Default: "3", Doc: "How many rounds there may be."},
+			Attr{Name: "max_iterations", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxIterations, Default: "3", Doc: "How many rounds there may be."},
 			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "Task of the producer, in words."},
 			Attr{Name: "review_task", Kind: Value, Want: value.StringType, Doc: "Task of the reviewer, in words."},
 			Attr{Name: "with", Kind: Value, Want: value.AnyType, Default: "null", Doc: "Structured input for the producer. The reviewer gets it, too."},

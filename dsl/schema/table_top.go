@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/value"
+)
 
 // quotaExample deploys to staging once at a time, calls the API at a bounded pace, and spends so much a day, over all runs of the store.
 const quotaExample = `quota "staging" { capacity = 1 }
@@ -344,7 +347,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "pass_env", Kind: Strings, Doc: "Environment variables of flowrun that the agent receives. The nearest list wins."},
 			Attr{Name: "input", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "Input of the agent on standard input: a JSON request, or the task as plain text."},
 			Attr{Name: "output_format", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "Output of the agent: JSON lines, or plain text."},
-			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many tasks the agent does at once, over all runs of a store. An attempt that finds the agent busy for a second gives up its slot, and starts as soon as the agent is free."},
+			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxConcurrency, Doc: "How many tasks the agent does at once, over all runs of a store. An attempt that finds the agent busy for a second gives up its slot, and starts as soon as the agent is free."},
 			time,
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
 			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence allowed. An agent that is silent for longer is stopped, and the attempt starts again; the third time, the attempt fails."},
@@ -356,7 +359,7 @@ var topBlocks = map[string]*Block{
 		Blocks:  []string{"rate_limit", "circuit_breaker"},
 		Example: quotaExample,
 		Attrs: attrs(
-			Attr{Name: "capacity", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "no limit", Doc: "Number of units."},
+			Attr{Name: "capacity", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxConcurrency, Default: "no limit", Doc: "Number of units."},
 			Attr{Name: "attempts", Kind: Value, Want: value.IntType, Min: 1, Max: MaxBudget, Default: "no limit", Doc: "How many attempts may start in any window of length per. An attempt that gets a time to retry does not count."},
 			Attr{Name: "tokens", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxBudget, Default: "no limit", Doc: "How many tokens, input and output, agents may use in any window of length per. Tokens count when an attempt ends, so running attempts can exceed the limit."},
 			Attr{Name: "cost_usd", Kind: Value, Want: value.NumberType, Min: MinCost, Max: MaxBudget, Default: "no limit", Doc: "How many dollars agents may cost in any window of length per, counted like tokens."},
@@ -429,7 +432,7 @@ var topBlocks = map[string]*Block{
 		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require", "budget", "classify", "adapt"}, innerNodes),
 		Attrs: attrs(desc,
 			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Whether this workflow runs if the command names none. Needed if a program has several workflows."},
-			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may run at once."},
+			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxConcurrency, Default: "8", Doc: "How many attempts of a run may run at once."},
 			Attr{Name: "timeout", Kind: Duration, Doc: "Maximum time for a whole run. The clock stops while no process runs it."},
 			env, pass, dir, sh, hold,
 			Attr{Name: "escalate", Kind: Ref, RefKind: "escalation", Doc: "Default escalation of the steps, but not of groups: a failure escalates once. Steps in finally use only their own escalation."})},

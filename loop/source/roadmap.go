@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
-	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // roadmap is a file whose items that nobody has begun become tickets of the store. The id of the item, which comes from the path, the
@@ -30,7 +30,7 @@ func (r *roadmap) list(ctx context.Context) ([]event.Item, error) {
 		it := &items[i]
 		state, known := tickets[r.ticket(it.ID)]
 		if !known && !it.Closed && it.Assignee == "" {
-			t := event.Item{ID: r.ticket(it.ID), Title: executor.Clip(it.Title, shared.MaxTitle), Body: executor.Clip(it.Body, MaxItemBody), Labels: it.Labels, Priority: it.Priority,
+			t := event.Item{ID: r.ticket(it.ID), Title: executor.Clip(it.Title, limits.MaxWorkTitle), Body: executor.Clip(it.Body, MaxItemBody), Labels: it.Labels, Priority: it.Priority,
 				Data: map[string]any{"roadmap": r.name, "item": it.ID}}
 			_, err := r.x.ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueTicket, Item: &t, By: r.Source}})
 			if err != nil {

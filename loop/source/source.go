@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -29,8 +30,8 @@ import (
 const (
 	// Timeout bounds an attempt that has no timeout of its own.
 	Timeout = time.Minute
-	// MaxList bounds the items of a list as JSON, in bytes: an answer has at most executor.MaxOutput. The rest is counted.
-	MaxList = executor.MaxOutput - 64<<10
+	// MaxList bounds the items of a list as JSON, in bytes: an answer has at most limits.MaxOutput. The rest is counted.
+	MaxList = limits.MaxOutput - 64<<10
 	// MaxItemBody bounds the body of an item in a list, in bytes. The rest of it is left out.
 	MaxItemBody = 16 << 10
 )

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -398,7 +399,7 @@ func TestListIsBounded(t *testing.T) {
 	}
 	o := listed(items, "s")
 	text, _ := json.Marshal(o)
-	if n := len(o["items"].([]any)); float64(n)+o["left"].(float64) != 200 || len(text) > executor.MaxOutput || n < 50 {
+	if n := len(o["items"].([]any)); float64(n)+o["left"].(float64) != 200 || len(text) > limits.MaxOutput || n < 50 {
 		t.Errorf("%d items, %v left, %d bytes", n, o["left"], len(text))
 	}
 }

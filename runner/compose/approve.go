@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/request"
@@ -15,8 +16,6 @@ const (
 	MaxPrompt = 16 << 10
 	// MaxShown is the size of what is shown as JSON, in bytes.
 	MaxShown = 64 << 10
-	// MaxVotes is how many people an approval can ask for.
-	MaxVotes = 1000
 	// defaultRevisions is how many revisions an approval takes that does not say so, and maxRevisions how many one can take.
 	defaultRevisions, maxRevisions = 5, 9999
 )
@@ -55,10 +54,10 @@ func (c *Composer) composeApproval(q *event.Ask, a *ir.Approve, sc *Scope) (plac
 	if q.Approvers, err = c.approvers(a.Approvers, sc); err != nil {
 		return "approvers", err
 	}
-	if q.Quorum, err = c.Count(a.Quorum, sc, 1, MaxVotes); err != nil {
+	if q.Quorum, err = c.Count(a.Quorum, sc, 1, limits.MaxVotes); err != nil {
 		return "quorum", err
 	}
-	if q.Rejections, err = c.Count(a.Rejections, sc, 1, MaxVotes); err != nil || a.Revise == "" {
+	if q.Rejections, err = c.Count(a.Rejections, sc, 1, limits.MaxVotes); err != nil || a.Revise == "" {
 		return "rejections", err
 	}
 	most, err := c.Count(a.Revisions, sc, defaultRevisions, maxRevisions)

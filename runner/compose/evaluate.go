@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/policy"
@@ -85,8 +86,8 @@ func (c *Composer) evalFactor(e *ir.Expr, sc *Scope) (float64, error) {
 		return 0, err
 	}
 	f, ok := v.(float64)
-	if !ok || f < 1 || f > policy.MaxMultiplier {
-		return 0, fmt.Errorf("a number from 1 to %d is needed, but this is %.60s", policy.MaxMultiplier, value.Text(v))
+	if !ok || f < 1 || f > limits.MaxMultiplier {
+		return 0, fmt.Errorf("a number from 1 to %d is needed, but this is %.60s", limits.MaxMultiplier, value.Text(v))
 	}
 	return f, nil
 }

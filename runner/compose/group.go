@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 )
-
-// MaxGroupName bounds the name of a group of runs, in bytes.
-const MaxGroupName = 1 << 10
 
 // GroupName evaluates the text that names the group of the run; "" if its workflow has none. The text can read the values that the run has
 // when it starts.
@@ -27,8 +25,8 @@ func (c *Composer) GroupName() (string, error) {
 		return "", fmt.Errorf("a text is needed, but this is %.60s", value.Text(v))
 	case name == "":
 		return "", errors.New("the text is empty")
-	case len(name) > MaxGroupName:
-		return "", fmt.Errorf("the text has %d bytes; it may have %d", len(name), MaxGroupName)
+	case len(name) > limits.MaxGroupName:
+		return "", fmt.Errorf("the text has %d bytes; it may have %d", len(name), limits.MaxGroupName)
 	}
 	return name, nil
 }

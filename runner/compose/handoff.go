@@ -6,15 +6,10 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
-
-// MaxWorkTitle is the size of the title of the work that a hand-over adds, in bytes: the rest of a longer line stands in its document.
-const MaxWorkTitle = 500
-
-// MaxWorkPriority is the highest priority of such work, and its negative the lowest.
-const MaxWorkPriority = 1000
 
 // composeHandoff computes the work that a hand-over adds, with its document.
 func (c *Composer) composeHandoff(h *ir.Handoff, a *event.Attempt, w *Work) (q *event.DispatchRequest, place string, err error) {
@@ -64,8 +59,8 @@ func (c *Composer) composeHandoff(h *ir.Handoff, a *event.Attempt, w *Work) (q *
 func titleOf(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.TrimSpace(line)
-	if len(line) > MaxWorkTitle {
-		line = strings.ToValidUTF8(line[:MaxWorkTitle], "")
+	if len(line) > limits.MaxWorkTitle {
+		line = strings.ToValidUTF8(line[:limits.MaxWorkTitle], "")
 	}
 	return line
 }
@@ -126,8 +121,8 @@ func (c *Composer) evalPriority(e *ir.Expr, sc *Scope) (int, error) {
 		return 0, err
 	}
 	f, is := v.(float64)
-	if !is || f != float64(int(f)) || f > MaxWorkPriority || f < -MaxWorkPriority {
-		return 0, fmt.Errorf("a whole number from -%d to %d is needed, but this is %.60s", MaxWorkPriority, MaxWorkPriority, value.Text(v))
+	if !is || f != float64(int(f)) || f > limits.MaxPriority || f < -limits.MaxPriority {
+		return 0, fmt.Errorf("a whole number from -%d to %d is needed, but this is %.60s", limits.MaxPriority, limits.MaxPriority, value.Text(v))
 	}
 	return int(f), nil
 }

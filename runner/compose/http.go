@@ -5,17 +5,10 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/request"
-)
-
-// Bounds of a request.
-const (
-	// MaxRedirects is the highest number of redirects that a file may allow.
-	MaxRedirects = 20
-	// MaxBody is the largest answer in bytes that a file may allow.
-	MaxBody = request.MaxValue
 )
 
 // composePost computes the address of an agent with an HTTP interface. The host makes the body.
@@ -62,11 +55,11 @@ func (c *Composer) composeHTTP(a *event.Attempt, h *ir.HTTP, sc *Scope) (place s
 		}
 	}
 	if h.Follow != nil {
-		if q.Follow, err = c.evalWhole(h.Follow, sc, 0, MaxRedirects); err != nil {
+		if q.Follow, err = c.evalWhole(h.Follow, sc, 0, limits.MaxRedirects); err != nil {
 			return "follow", err
 		}
 	}
-	q.MaxBytes, err = c.Count(h.MaxBody, sc, 0, MaxBody)
+	q.MaxBytes, err = c.Count(h.MaxBody, sc, 0, limits.MaxBody)
 	return "max_bytes", err
 }
 

@@ -4,21 +4,13 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Bounds and defaults of memory steps.
 const (
-	// MaxRecalled is the highest number of entries that one step may recall.
-	MaxRecalled = 50
-	// MaxRecallBudget is the highest budget of one recall, in tokens.
-	MaxRecallBudget = 100_000
-	// MaxTags is the highest number of tags of an entry.
-	MaxTags = 32
-	// MaxRemembered bounds each text of an entry, in bytes.
-	MaxRemembered = 64 << 10
-
 	defaultSearched   = 10
 	defaultBudget     = 1000
 	defaultImportance = 0.5
@@ -47,8 +39,8 @@ func (c *Composer) composeRemember(r *ir.Remember, sc *Scope) (q *event.Remember
 		if part.expr == nil {
 			continue
 		}
-		if *part.to, err = c.Text(part.expr, sc); err == nil && len(*part.to) > MaxRemembered {
-			err = fmt.Errorf("it has %d bytes, and %d can be remembered", len(*part.to), MaxRemembered)
+		if *part.to, err = c.Text(part.expr, sc); err == nil && len(*part.to) > limits.MaxRemembered {
+			err = fmt.Errorf("it has %d bytes, and %d can be remembered", len(*part.to), limits.MaxRemembered)
 		}
 		if err != nil {
 			return nil, part.name, err
@@ -78,10 +70,10 @@ func (c *Composer) composeRecall(r *ir.Recall, sc *Scope) (q *event.Recall, plac
 			return nil, "tag", err
 		}
 	}
-	if q.K, err = c.Count(r.K, sc, defaultSearched, MaxRecalled); err != nil {
+	if q.K, err = c.Count(r.K, sc, defaultSearched, limits.MaxRecalled); err != nil {
 		return nil, "k", err
 	}
-	q.Budget, err = c.Count(r.Budget, sc, defaultBudget, MaxRecallBudget)
+	q.Budget, err = c.Count(r.Budget, sc, defaultBudget, limits.MaxRecallBudget)
 	return q, "budget", err
 }
 
@@ -92,8 +84,8 @@ func (c *Composer) evalTags(e *ir.Expr, sc *Scope) ([]string, error) {
 		return nil, err
 	}
 	list, ok := v.([]any)
-	if !ok || len(list) > MaxTags {
-		return nil, fmt.Errorf("a list of at most %d texts is needed, but this is %.60s", MaxTags, value.Text(v))
+	if !ok || len(list) > limits.MaxTags {
+		return nil, fmt.Errorf("a list of at most %d texts is needed, but this is %.60s", limits.MaxTags, value.Text(v))
 	}
 	out := make([]string, len(list))
 	for i, t := range list {

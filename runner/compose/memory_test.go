@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -20,9 +21,9 @@ func TestBoundsOfMemory(t *testing.T) {
 		return lit(list)
 	}
 	for name, b := range map[string]struct{ at, beyond ir.Remember }{
-		"text":       {ir.Remember{Text: lit(strings.Repeat("x", MaxRemembered))}, ir.Remember{Text: lit(strings.Repeat("x", MaxRemembered+1))}},
-		"lesson":     {ir.Remember{Lesson: lit(strings.Repeat("x", MaxRemembered))}, ir.Remember{Lesson: lit(strings.Repeat("x", MaxRemembered+1))}},
-		"tags":       {ir.Remember{Tags: tags(MaxTags)}, ir.Remember{Tags: tags(MaxTags + 1)}},
+		"text":       {ir.Remember{Text: lit(strings.Repeat("x", limits.MaxRemembered))}, ir.Remember{Text: lit(strings.Repeat("x", limits.MaxRemembered+1))}},
+		"lesson":     {ir.Remember{Lesson: lit(strings.Repeat("x", limits.MaxRemembered))}, ir.Remember{Lesson: lit(strings.Repeat("x", limits.MaxRemembered+1))}},
+		"tags":       {ir.Remember{Tags: tags(limits.MaxTags)}, ir.Remember{Tags: tags(limits.MaxTags + 1)}},
 		"a tag":      {ir.Remember{Tags: lit([]any{"x"})}, ir.Remember{Tags: lit([]any{""})}},
 		"importance": {ir.Remember{Importance: lit(1.0)}, ir.Remember{Importance: lit(1.01)}},
 		"least":      {ir.Remember{Importance: lit(0.0)}, ir.Remember{Importance: lit(-0.01)}},
@@ -35,8 +36,8 @@ func TestBoundsOfMemory(t *testing.T) {
 		}
 	}
 	for name, b := range map[string]struct{ at, beyond ir.Recall }{
-		"k":      {ir.Recall{Query: *lit("x"), K: lit(float64(MaxRecalled))}, ir.Recall{Query: *lit("x"), K: lit(float64(MaxRecalled + 1))}},
-		"budget": {ir.Recall{Query: *lit("x"), Budget: lit(float64(MaxRecallBudget))}, ir.Recall{Query: *lit("x"), Budget: lit(float64(MaxRecallBudget + 1))}},
+		"k":      {ir.Recall{Query: *lit("x"), K: lit(float64(limits.MaxRecalled))}, ir.Recall{Query: *lit("x"), K: lit(float64(limits.MaxRecalled + 1))}},
+		"budget": {ir.Recall{Query: *lit("x"), Budget: lit(float64(limits.MaxRecallBudget))}, ir.Recall{Query: *lit("x"), Budget: lit(float64(limits.MaxRecallBudget + 1))}},
 	} {
 		if _, place, err := c.composeRecall(&b.at, nil); err != nil {
 			t.Errorf("%s at its bound: %s: %v", name, place, err)

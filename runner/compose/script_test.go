@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/request"
 )
 
-// A value in a script has request.MaxScriptValue bytes at most. The message names it, and the way out.
+// A value in a script has limits.MaxScriptValue bytes at most. The message names it, and the way out.
 func TestValuesOfScripts(t *testing.T) {
 	c := &Composer{eval: constants{}}
-	for n, fits := range map[int]bool{request.MaxScriptValue: true, request.MaxScriptValue + 1: false} {
+	for n, fits := range map[int]bool{limits.MaxScriptValue: true, limits.MaxScriptValue + 1: false} {
 		a := &event.Attempt{}
 		err := c.composeScript(a, "run", ir.Lit("", value.StringType), []ir.Expr{{Kind: ir.HCL, Text: "input.log", Const: strings.Repeat("x", n)}}, nil)
 		if fits && (err != nil || len(a.Values) != 1 || len(a.Values[0]) != n) {

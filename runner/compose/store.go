@@ -4,15 +4,13 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Bounds and defaults of kv steps. The host holds the bounds of keys and values.
 const (
-	// MaxScanned is the highest limit of a scan, in keys.
-	MaxScanned = 10_000
-
 	defaultScanned   = 1000
 	defaultNamespace = "default"
 )
@@ -50,7 +48,7 @@ func (c *Composer) composeKV(k *ir.KV, sc *Scope) (q *event.KVRequest, place str
 		}
 	}
 	if k.Operation == ir.KVScan {
-		q.Limit, err = c.Count(k.Limit, sc, defaultScanned, MaxScanned)
+		q.Limit, err = c.Count(k.Limit, sc, defaultScanned, limits.MaxKVScanned)
 	}
 	return q, "limit", err
 }

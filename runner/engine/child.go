@@ -6,12 +6,13 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 // MaxDepth is how many runs can be above a child. The check
 // refuses circles of calls; MaxDepth limits chains without a circle.
-const MaxDepth = 32
+const MaxDepth = limits.MaxCallDepth
 
 // Child is the start of the run that a parent asks for: of the parent's program, with its variables, folder, environment and
 // bound on attempts at once.

@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Bounds of an answer, in bytes.
 const (
-	// MaxInline is how much of a stream stands in the journal: all of it, or its head, a mark, and its tail. What goes
-	// beyond it is written whole to a log file. Whoever cuts the text again to the same bound cuts nothing.
-	MaxInline = 64 << 10
-	// MaxOutput is how much of a stream is kept whole where it is going to be parsed, and how large a result may be.
-	MaxOutput = 1 << 20
 	// MaxMessage is how long a message is at most: agents write some themselves, and names can be of any length.
 	MaxMessage = 4 << 10
 	// MaxTag is how long a tag of what an agent learned is at most.
@@ -44,8 +40,8 @@ func WasCancelled() *event.Error {
 	return &event.Error{Kind: event.Fatal, Reason: event.ReasonCancelled, Message: "cancelled", ExitCode: -1}
 }
 
-// TooLarge is the error of an attempt that gave more than [MaxOutput].
+// TooLarge is the error of an attempt that gave more than [limits.MaxOutput].
 func TooLarge(what string, total int64) *event.Error {
 	return &event.Error{Kind: event.Fatal, Reason: event.ReasonOutputTooLarge, ExitCode: -1,
-		Message: fmt.Sprintf("%s has %d bytes; an output may have %d (1 MiB)", what, total, MaxOutput)}
+		Message: fmt.Sprintf("%s has %d bytes; an output may have %d (1 MiB)", what, total, limits.MaxOutput)}
 }

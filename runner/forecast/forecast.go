@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -93,12 +94,12 @@ func slots(w *ir.Workflow, known Values, parallel int) int {
 	if w.MaxConcurrency != nil {
 		if v, ok := known(w.MaxConcurrency); ok {
 			if f, ok := v.(float64); ok && f >= 1 {
-				n = int(min(f, plan.MaxConcurrency))
+				n = int(min(f, limits.MaxConcurrency))
 			}
 		}
 	}
 	if parallel > 0 {
-		n = min(parallel, plan.MaxConcurrency)
+		n = min(parallel, limits.MaxConcurrency)
 	}
 	return n
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
@@ -81,7 +82,7 @@ func (m *Machine) setRules(r ref, list []ir.Adapt, limit *slotLimiter) *event.Er
 	if len(list) == 0 || r.node != plan.None && m.reusedEnd(r) != nil {
 		return nil
 	}
-	a := &adaptation{ref: r, limit: limit, declared: limit.Capacity(), inForce: limit.Capacity(), most: plan.MaxConcurrency}
+	a := &adaptation{ref: r, limit: limit, declared: limit.Capacity(), inForce: limit.Capacity(), most: limits.MaxConcurrency}
 	if r.node == plan.None && m.run.Parallel > 0 {
 		a.most = a.declared
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
@@ -319,7 +320,7 @@ func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
 	if f.Warning != "" {
 		m.showNote(r, event.Warned, f.Warning, nil)
 	}
-	d.streams = streams{compose.Bound(f.Stdout, MaxStream), compose.Bound(f.Stderr, MaxStream), f.StdoutLog, f.StderrLog}
+	d.streams = streams{compose.Bound(f.Stdout, limits.MaxStream), compose.Bound(f.Stderr, limits.MaxStream), f.StdoutLog, f.StderrLog}
 }
 
 func failureError(f *event.AttemptFinished) *event.Error {

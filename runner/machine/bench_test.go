@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -19,7 +20,7 @@ import (
 func BenchmarkFold(b *testing.B) {
 	for _, shape := range []string{"wide", "chain", "for_each", "values", "rules", "join", "repeat"} {
 		for _, n := range []int{100, 1000, 10_000, 100_000} {
-			if n == 100_000 && testing.Short() || n > machine.MaxIterations && shape == "repeat" {
+			if n == 100_000 && testing.Short() || n > limits.MaxIterations && shape == "repeat" {
 				continue
 			}
 			b.Run(fmt.Sprintf("%s/%d", shape, n), func(b *testing.B) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
@@ -404,7 +405,7 @@ func (m *Machine) reassign(r ref, e *escalation) bool {
 			return false
 		}
 	}
-	m.startOtherWork(r, compose.Bound(strings.Join(e.history, "\n"), MaxStream))
+	m.startOtherWork(r, compose.Bound(strings.Join(e.history, "\n"), limits.MaxStream))
 	x.before = d.attempts
 	if m.prepareAgent(r) {
 		m.showRetry(r, 0, fmt.Sprintf("level %q gives the task to %s", e.of.Levels[e.at].Name, m.takesOver(r)))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
@@ -506,7 +507,7 @@ func (m *Machine) rejectAttempt(r ref, g *ir.Gate, message string) {
 	}
 	// Lines that a program printed are indented, so that none of them passes for the word of
 	// another gate.
-	x.said = compose.Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), MaxStream)
+	x.said = compose.Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), limits.MaxStream)
 	final, escalates := g.OnFail != ir.OnFailRetry, g.OnFail == ir.OnFailEscalate
 	if x.rejected == nil || final && !x.refused || escalates && !x.escalates {
 		x.refused, x.escalates = final, x.escalates || escalates

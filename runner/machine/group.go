@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
@@ -37,7 +37,7 @@ func (m *Machine) ensureNodeLimiter(r ref) bool {
 	if node.MaxConcurrency == nil && len(node.Adapt) == 0 || node.Region != r.frame.region {
 		return true
 	}
-	n, err := m.composer.Count(node.MaxConcurrency, m.newScope(r), plan.MaxConcurrency, plan.MaxConcurrency)
+	n, err := m.composer.Count(node.MaxConcurrency, m.newScope(r), limits.MaxConcurrency, limits.MaxConcurrency)
 	if err != nil {
 		m.failNode(r, compose.EvaluationError("max_concurrency", err))
 		return false
@@ -168,8 +168,8 @@ func listItems(v value.Value, set bool) (list []item, keyed bool, err error) {
 	default:
 		return nil, false, fmt.Errorf("a list, a set of strings or a map is needed, but this is %.60s", value.Text(v))
 	}
-	if len(list) > MaxInstances {
-		return nil, false, fmt.Errorf("%d instances are more than the limit of %d", len(list), MaxInstances)
+	if len(list) > limits.MaxInstances {
+		return nil, false, fmt.Errorf("%d instances are more than the limit of %d", len(list), limits.MaxInstances)
 	}
 	return list, keyed, nil
 }
@@ -401,9 +401,6 @@ func (t *tally) describeAll() string {
 		namedCount{t.blocked, "blocked"}, namedCount{t.cancelled, "cancelled"})
 }
 
-// MaxIterations bounds one repeat.
-const MaxIterations = 10_000
-
 // repeatState is the state of a repeat. The current frame keeps the frame before it, and no older
 // one.
 type repeatState struct {
@@ -423,7 +420,7 @@ func (b *groupState) iterations() int {
 
 // openRepeat begins a repeat.
 func (m *Machine) openRepeat(r ref) {
-	most, err := m.composer.Count(&m.node(r).Repeat.Max, m.newScope(r), 0, MaxIterations)
+	most, err := m.composer.Count(&m.node(r).Repeat.Max, m.newScope(r), 0, limits.MaxIterations)
 	if err != nil {
 		m.failNode(r, compose.EvaluationError("repeat.max", err))
 		return

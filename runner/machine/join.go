@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -46,7 +47,7 @@ func (m *Machine) openJoin(r ref) bool {
 	switch {
 	case n.Join == nil:
 	case n.Join.Count != nil:
-		need, err := m.composer.Count(n.Join.Count, m.newScope(r), 0, MaxInstances)
+		need, err := m.composer.Count(n.Join.Count, m.newScope(r), 0, limits.MaxInstances)
 		if err != nil {
 			m.failNode(r, compose.EvaluationError("join", err))
 			return false

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
@@ -140,7 +141,7 @@ func (m *Machine) judgesAgain(r ref, j *judging, err *event.Error) (bool, time.D
 	own := d.err
 	d.err = err // what retry.when reads
 	defer func() { d.err = own }()
-	attempts, wrong := m.composer.Count(rules.MaxAttempts, sc, policy.DefaultMaxAttempts, policy.MaxAttempts)
+	attempts, wrong := m.composer.Count(rules.MaxAttempts, sc, policy.DefaultMaxAttempts, limits.MaxAttempts)
 	if wrong != nil || j.tries+1 >= attempts {
 		return false, 0
 	}

@@ -43,10 +43,6 @@ import (
 
 // Bounds of a run.
 const (
-	// MaxInstances bounds one for_each.
-	MaxInstances = 200_000
-	// MaxStream limits stdout and stderr in a result, in bytes each.
-	MaxStream = 64 << 10
 	// LastYear is the last year that a step can wait for.
 	LastYear = 2200
 	// DefaultDeathLimit is how many drivers may die in a row over the same attempts.

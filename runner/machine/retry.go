@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -132,7 +133,7 @@ func (m *Machine) decideRetry(r ref, err *event.Error) (again bool, delay time.D
 	if d.cold != nil {
 		made -= d.cold.before
 	}
-	attempts, wrong := m.composer.Count(rules.MaxAttempts, sc, attemptsOf(n), policy.MaxAttempts)
+	attempts, wrong := m.composer.Count(rules.MaxAttempts, sc, attemptsOf(n), limits.MaxAttempts)
 	if wrong != nil {
 		return false, 0, "it is not tried again: retry.max_attempts: " + wrong.Error()
 	}
@@ -290,7 +291,7 @@ func (m *Machine) ensureAgentLimiter(r ref, g *ir.Agent) bool {
 		}
 		return true
 	}
-	n, err := m.composer.Count(g.Concurrency, m.composer.Constants(), 0, plan.MaxConcurrency)
+	n, err := m.composer.Count(g.Concurrency, m.composer.Constants(), 0, limits.MaxConcurrency)
 	if err != nil {
 		m.failNode(r, compose.EvaluationError(fmt.Sprintf("concurrency of agent %q", g.Name), err))
 		return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -67,12 +68,12 @@ func (m *Machine) startRun() {
 // has a value even after an error, for nodes that still run at the end.
 func (m *Machine) evalSettings(sc *compose.Scope) error {
 	w := m.graph.Workflow
-	parallel, err := m.composer.Count(w.MaxConcurrency, sc, plan.DefaultConcurrency, plan.MaxConcurrency)
+	parallel, err := m.composer.Count(w.MaxConcurrency, sc, plan.DefaultConcurrency, limits.MaxConcurrency)
 	if err != nil {
 		parallel = plan.DefaultConcurrency
 	}
 	if m.run.Parallel > 0 {
-		parallel = min(m.run.Parallel, plan.MaxConcurrency)
+		parallel = min(m.run.Parallel, limits.MaxConcurrency)
 	}
 	m.parallel = parallel
 	m.slots.SetRun(slots.NewLimiter[slotRequest](parallel))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/policy"
@@ -120,7 +121,7 @@ func WorstOf(g *plan.Graph, values Values, used Used, parallel int) *Worst {
 func (of *common) worst(g *plan.Graph, values Values, most event.Bounds, parallel int) load {
 	c := &counter{outliner: &outliner{g: g, values: values}, common: of, slots: plan.DefaultConcurrency}
 	if g.Workflow.MaxConcurrency != nil {
-		c.slots = plan.MaxConcurrency
+		c.slots = limits.MaxConcurrency
 		if n := c.whole(g.Workflow.MaxConcurrency, 0); n != nil {
 			c.slots = float64(*n)
 		}

@@ -24,8 +24,6 @@ import (
 const (
 	// DefaultConcurrency is the number of live attempts of a run if the workflow sets none.
 	DefaultConcurrency = 8
-	// MaxConcurrency is the highest concurrency that a file may set.
-	MaxConcurrency = 10_000
 	// MaxSilences is the number of silences in a row that fail an attempt, so that an agent that
 	// always hangs is not asked forever.
 	MaxSilences = 3

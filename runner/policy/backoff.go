@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/libm"
+	"github.com/flowrun/flowrun/dsl/limits"
 )
 
 // The built-in retry policy, used where neither step nor agent nor workflow says more.
@@ -21,12 +22,9 @@ const (
 	DefaultMultiplier  = 2.0
 	DefaultJitter      = Full
 	// MaxRetryAfter bounds a delay that the other side asks for.
-	MaxRetryAfter = time.Hour
+	MaxRetryAfter = limits.MaxRetryAfter * time.Second
 	// PoolTurn is how long a task waits for one member of a pool, the first time, before it asks the others again.
 	PoolTurn = time.Minute
-	// MaxAttempts and MaxMultiplier bound what a file may ask for.
-	MaxAttempts   = 1000
-	MaxMultiplier = 100
 )
 
 // Jitter says how a delay is spread.

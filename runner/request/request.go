@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -36,13 +37,6 @@ const (
 	Channel = "channel."
 	Source  = "source."
 )
-
-// MaxValue bounds a value that an attempt or a run gets, as JSON, in bytes.
-const MaxValue = 1 << 20
-
-// MaxScriptValue bounds one value in a script, in bytes: the value is passed in the environment,
-// where Linux takes 128 KiB in one string.
-const MaxScriptValue = 100 << 10
 
 // Put puts a value into its place of an attempt. The maps of the attempt must be its own, and
 // Agent or HTTP must be set for their places. An error says why the place does not take the value.
@@ -245,9 +239,9 @@ func toScriptValue(v value.Value) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case len(text) > MaxScriptValue:
+	case len(text) > limits.MaxScriptValue:
 		return "", fmt.Errorf("it has %d bytes, and a value in a script may have %d: give it over in stdin, and let the script read it there",
-			len(text), MaxScriptValue)
+			len(text), limits.MaxScriptValue)
 	case strings.IndexByte(text, 0) >= 0:
 		return "", errors.New("it holds a NUL byte, which no environment takes: give it over in stdin, and let the script read it there")
 	}
@@ -271,10 +265,10 @@ func toArguments(v value.Value) ([]string, error) {
 	return argv, nil
 }
 
-// CheckSize returns an error if a value is larger than MaxValue.
+// CheckSize returns an error if a value is larger than limits.MaxValue.
 func CheckSize(v value.Value) error {
-	if n := len(value.Append(nil, v)); n > MaxValue {
-		return fmt.Errorf("the value has %d bytes as JSON, more than the limit of %d", n, MaxValue)
+	if n := len(value.Append(nil, v)); n > limits.MaxValue {
+		return fmt.Errorf("the value has %d bytes as JSON, more than the limit of %d", n, limits.MaxValue)
 	}
 	return nil
 }

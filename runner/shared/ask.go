@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -409,9 +410,9 @@ func noteRefused(rows Rows, q *event.DecideRequest, v *Verdict, now event.Time) 
 	}
 	node := v.Node
 	if node == "" {
-		node = cut(q.Node, MaxName)
+		node = cut(q.Node, limits.MaxSyncName)
 	}
-	return saveRow(rows, refusedSpace, fmt.Sprintf("%012d", next), &refusedDecision{q.Run, node, q.Decision.Word, cut(q.Decision.By, MaxName), now.String(), v.Outcome, v.Message})
+	return saveRow(rows, refusedSpace, fmt.Sprintf("%012d", next), &refusedDecision{q.Run, node, q.Decision.Word, cut(q.Decision.By, limits.MaxSyncName), now.String(), v.Outcome, v.Message})
 }
 
 func cut(text string, most int) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -155,8 +156,8 @@ func checkClaim(r *event.ClaimRequest) error {
 		return refuse("a claim has no operation %.40q", r.Operation)
 	case r.Item == "" || len(r.Item) > MaxItemKey || strings.ContainsRune(r.Item, 0):
 		return refuse("%.40q cannot name an item: it has 1 to %d bytes", r.Item, MaxItemKey)
-	case len(r.Loop) > MaxName || len(r.Agent) > MaxName || len(r.Run) > MaxName:
-		return refuse("the names of a claim have at most %d bytes", MaxName)
+	case len(r.Loop) > limits.MaxSyncName || len(r.Agent) > limits.MaxSyncName || len(r.Run) > limits.MaxSyncName:
+		return refuse("the names of a claim have at most %d bytes", limits.MaxSyncName)
 	case (r.Operation == event.ClaimTake || r.Operation == event.ClaimRenew) && (r.Lease <= 0 || r.Lease > MaxLease):
 		return refuse("a lease of %s is not between 1ns and %s", r.Lease, MaxLease)
 	}
@@ -198,7 +199,7 @@ func (c *claimRow) take(r *event.ClaimRequest, now event.Time) (buries string) {
 	c.Since, c.Parked = now, 0
 	c.lend(r, now)
 	if r.Title != "" {
-		c.Title = cut(r.Title, MaxTitle)
+		c.Title = cut(r.Title, limits.MaxWorkTitle)
 	}
 	return ""
 }
@@ -247,7 +248,7 @@ func (c *claimRow) change(r *event.ClaimRequest, now event.Time) (buries string)
 	case event.ClaimFail:
 		if c.Failures++; c.Failures >= MaxItemFailures {
 			c.giveUp()
-			return strings.TrimSpace(cut(r.Message, MaxKey*4) + fmt.Sprintf(" (the work on it failed %d times)", c.Failures))
+			return strings.TrimSpace(cut(r.Message, limits.MaxKVKey*4) + fmt.Sprintf(" (the work on it failed %d times)", c.Failures))
 		}
 		c.State, c.Until, c.Parked = event.ClaimOpen, 0, 0
 	case event.ClaimTake, event.ClaimLook:

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -365,9 +366,9 @@ func TestWorkIsShown(t *testing.T) {
 		"the limit is 500":     {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: strings.Repeat("x", 501)}},
 		"cannot be chosen":     {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{ID: "ds-9", Title: "a"}},
 		"cannot be the id":     {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{ID: "a b", Title: "a"}},
-		"as JSON; the limit":   {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Body: strings.Repeat("x", MaxItem)}},
+		"as JSON; the limit":   {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Body: strings.Repeat("x", limits.MaxHandoff)}},
 		"more than 100":        {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Labels: make([]string, 101)}},
-		"priority 1001 is not": {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Priority: MaxPriority + 1}},
+		"priority 1001 is not": {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Priority: limits.MaxPriority + 1}},
 		"has no item":          {Operation: event.DispatchShow, Queue: event.QueueTicket, ID: id},
 	} {
 		before := rowsOf(rows)

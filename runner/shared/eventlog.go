@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -16,8 +17,6 @@ const (
 	EventAge = 7 * 24 * time.Hour
 	// MaxDelivered is how many events of a name one reading returns.
 	MaxDelivered = 1000
-	// MaxEventName is the size of the name of an event, in bytes.
-	MaxEventName = 128
 	// sweptPerEvent is how many events one sweep removes.
 	sweptPerEvent = 4
 )
@@ -42,7 +41,7 @@ type Emission struct {
 	Data   value.Value
 	Causes []string // the ids of the events that led to the run that publishes it, the oldest first
 	Signed string   // of a delivery: what no delivery with another key may have in EventAge; "": nothing
-	Most   int      // the size of the data as JSON, in bytes; 0 means MaxValue
+	Most   int      // the size of the data as JSON, in bytes; 0 means limits.MaxKVValue
 }
 
 // Event is an event that was published.
@@ -88,8 +87,8 @@ func seqKey(seq uint64) string { return fmt.Sprintf("%016x", seq) }
 
 // CheckEventName returns an error for a text that cannot be the name of an event.
 func CheckEventName(name string) error {
-	if len(name) > MaxEventName || !eventName.MatchString(name) {
-		return refuse("%.80q cannot be the name of an event: it has 1 to %d characters of a-z, 0-9, dot, dash and underscore", name, MaxEventName)
+	if len(name) > limits.MaxEventName || !eventName.MatchString(name) {
+		return refuse("%.80q cannot be the name of an event: it has 1 to %d characters of a-z, 0-9, dot, dash and underscore", name, limits.MaxEventName)
 	}
 	return nil
 }
@@ -101,13 +100,13 @@ func Emit(rows Rows, e *Emission, now event.Time) (p Published, err error) {
 	}
 	most := e.Most
 	if most == 0 {
-		most = MaxValue
+		most = limits.MaxKVValue
 	}
 	if size := len(value.Append(nil, e.Data)); size > most {
 		return p, refuse("the data of event %q has %d bytes as JSON; the limit is %d", e.Name, size, most)
 	}
-	if len(e.Key) > MaxKey {
-		return p, refuse("the key of event %q has %d bytes; the limit is %d", e.Name, len(e.Key), MaxKey)
+	if len(e.Key) > limits.MaxKVKey {
+		return p, refuse("the key of event %q has %d bytes; the limit is %d", e.Name, len(e.Key), limits.MaxKVKey)
 	}
 	if e.Key != "" {
 		var before Event

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -100,9 +101,9 @@ func TestEventsAgainstModel(t *testing.T) {
 func TestEmissionsAreRefused(t *testing.T) {
 	for want, e := range map[string]Emission{
 		"cannot be the name":    {Name: "Test Failed"},
-		"1 to 128 characters":   {Name: strings.Repeat("x", MaxEventName+1)},
-		"the limit is 65536":    {Name: "a", Data: strings.Repeat("x", MaxValue)},
-		"bytes; the limit is 2": {Name: "a", Key: strings.Repeat("x", MaxKey+1)},
+		"1 to 128 characters":   {Name: strings.Repeat("x", limits.MaxEventName+1)},
+		"the limit is 65536":    {Name: "a", Data: strings.Repeat("x", limits.MaxKVValue)},
+		"bytes; the limit is 2": {Name: "a", Key: strings.Repeat("x", limits.MaxKVKey+1)},
 	} {
 		rows := &Map{}
 		if _, err := Emit(rows, &e, 1); err == nil || !strings.Contains(err.Error(), want) || len(rows.spaces) != 0 {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -35,8 +36,8 @@ func CheckNamespace(name string) error {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
 	}
-	if name == "" || len(name) > MaxNamespace || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
-		return refuse("%.80q cannot be a namespace: it has 1 to %d letters, digits, dots, dashes and underscores", name, MaxNamespace)
+	if name == "" || len(name) > limits.MaxNamespace || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return refuse("%.80q cannot be a namespace: it has 1 to %d letters, digits, dots, dashes and underscores", name, limits.MaxNamespace)
 	}
 	return nil
 }
@@ -103,17 +104,17 @@ func (k *kv) checkRequest() error {
 	switch {
 	case k.Key == "" && k.Operation != ir.KVScan:
 		return refuse("a key is a text that is not empty")
-	case len(k.Key) > MaxKey:
-		return refuse("the key %.40q… has %d bytes; the limit is %d", k.Key, len(k.Key), MaxKey)
+	case len(k.Key) > limits.MaxKVKey:
+		return refuse("the key %.40q… has %d bytes; the limit is %d", k.Key, len(k.Key), limits.MaxKVKey)
 	case !utf8.ValidString(k.Key) || strings.ContainsRune(k.Key, 0):
 		return refuse("the key %.80q is not a text of UTF-8 without null characters", k.Key)
 	case k.TTL < 0 || k.TTL > MaxTTL:
 		return refuse("a ttl of %s is not between 0 and %d days", k.TTL, MaxTTL/(24*time.Hour))
-	case k.Limit < 0 || k.Limit > MaxScanned:
-		return refuse("limit is %d; a scan returns 1 to %d keys", k.Limit, MaxScanned)
+	case k.Limit < 0 || k.Limit > limits.MaxKVScanned:
+		return refuse("limit is %d; a scan returns 1 to %d keys", k.Limit, limits.MaxKVScanned)
 	}
-	if size := len(value.Append(nil, k.Value)); size > MaxValue {
-		return refuse("the value of %q has %d bytes as JSON; the limit is %d", k.Key, size, MaxValue)
+	if size := len(value.Append(nil, k.Value)); size > limits.MaxKVValue {
+		return refuse("the value of %q has %d bytes as JSON; the limit is %d", k.Key, size, limits.MaxKVValue)
 	}
 	return nil
 }
@@ -197,9 +198,9 @@ func (k *kv) write(have entry, stale event.Time, v value.Value, expires event.Ti
 	if err != nil {
 		return err
 	}
-	if full := before.keys >= MaxKeys && !have.found && stale == 0; full { // an expired key makes room: sweep removes it
+	if full := before.keys >= limits.MaxKVKeys && !have.found && stale == 0; full { // an expired key makes room: sweep removes it
 		if expired, err := k.listExpired(before, 1); err != nil || len(expired) == 0 {
-			return cmp.Or(err, refuse("namespace %q is full: it holds %d keys", k.Namespace, MaxKeys))
+			return cmp.Or(err, refuse("namespace %q is full: it holds %d keys", k.Namespace, limits.MaxKVKeys))
 		}
 	}
 	after := before

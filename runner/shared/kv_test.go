@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -270,14 +271,14 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := rowsOf(rows)
-	long := strings.Repeat("x", MaxKey)
+	long := strings.Repeat("x", limits.MaxKVKey)
 	for want, r := range map[string]event.KVRequest{
 		"a text that is not empty":       {Operation: ir.KVGet},
 		"the limit is 256":               {Operation: ir.KVSet, Key: long + "x"},
 		"not a text of UTF-8":            {Operation: ir.KVGet, Key: "a\x00b"},
-		"the limit is 65536":             {Operation: ir.KVSet, Key: "a", Value: strings.Repeat("x", MaxValue-1)},
+		"the limit is 65536":             {Operation: ir.KVSet, Key: "a", Value: strings.Repeat("x", limits.MaxKVValue-1)},
 		"is not between 0 and 3650 days": {Operation: ir.KVSet, Key: "a", TTL: MaxTTL + 1},
-		"returns 1 to 10000 keys":        {Operation: ir.KVScan, Limit: MaxScanned + 1},
+		"returns 1 to 10000 keys":        {Operation: ir.KVScan, Limit: limits.MaxKVScanned + 1},
 		"cannot be a namespace":          {Operation: ir.KVGet, Key: "a", Namespace: "a/b"},
 		"the value of \"text\" is \"x\"": {Operation: ir.KVIncr, Key: "text", By: 1},
 		"beyond 2^53":                    {Operation: ir.KVIncr, Key: "n", By: value.MaxNumber * 2},
@@ -293,11 +294,11 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, r := range map[string]event.KVRequest{
 		"a key of 256 bytes":  {Operation: ir.KVSet, Key: long, Value: 1.0},
-		"a value of 65536":    {Operation: ir.KVSet, Key: "a", Value: strings.Repeat("x", MaxValue-2)},
-		"a namespace of 64":   {Operation: ir.KVSet, Key: "a", Namespace: long[:MaxNamespace]},
+		"a value of 65536":    {Operation: ir.KVSet, Key: "a", Value: strings.Repeat("x", limits.MaxKVValue-2)},
+		"a namespace of 64":   {Operation: ir.KVSet, Key: "a", Namespace: long[:limits.MaxNamespace]},
 		"the longest ttl":     {Operation: ir.KVSet, Key: "b", TTL: MaxTTL},
 		"the largest number":  {Operation: ir.KVIncr, Key: "m", By: value.MaxNumber},
-		"the widest scan":     {Operation: ir.KVScan, Limit: MaxScanned},
+		"the widest scan":     {Operation: ir.KVScan, Limit: limits.MaxKVScanned},
 		"a prefix of nothing": {Operation: ir.KVScan},
 	} {
 		if f, err := do(r); err != nil || f.Outcome != event.OK {
@@ -339,7 +340,7 @@ func TestNamespaceIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows.Put(countSpace, DefaultNamespace, fmt.Appendf(nil, "%d 1", MaxKeys))
+	rows.Put(countSpace, DefaultNamespace, fmt.Appendf(nil, "%d 1", limits.MaxKVKeys))
 	before := rowsOf(rows)
 	if _, err := Apply(rows, kvSet("new", 1.0, 0), Waiter{}, 2); err == nil || !strings.Contains(err.Error(), "is full") || !slices.Equal(rowsOf(rows), before) {
 		t.Errorf("a key beyond the limit: %v", err)
@@ -350,7 +351,7 @@ func TestNamespaceIsBounded(t *testing.T) {
 	if _, err := Apply(rows, kvSet("new", 1.0, 0), Waiter{}, 100); err != nil {
 		t.Errorf("a key in place of an expired one: %v", err)
 	}
-	if count, _, _ := rows.Get(countSpace, DefaultNamespace); !bytes.Equal(count, fmt.Appendf(nil, "%d 0", MaxKeys)) {
+	if count, _, _ := rows.Get(countSpace, DefaultNamespace); !bytes.Equal(count, fmt.Appendf(nil, "%d 0", limits.MaxKVKeys)) {
 		t.Errorf("the keys are counted as %s", count)
 	}
 }

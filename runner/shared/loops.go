@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -47,7 +48,7 @@ func applyLoop(rows Rows, r *event.LoopRequest, by Waiter, now event.Time) (a An
 		a.Output, err = listLoops(rows)
 		return a, err
 	}
-	if r.Loop == "" || len(r.Loop) > MaxName || strings.ContainsAny(r.Loop, " \n\x00") {
+	if r.Loop == "" || len(r.Loop) > limits.MaxSyncName || strings.ContainsAny(r.Loop, " \n\x00") {
 		return a, refuse("%.80q cannot be the name of a loop", r.Loop)
 	}
 	c := event.LoopControl{}
@@ -85,7 +86,7 @@ func applyLoop(rows Rows, r *event.LoopRequest, by Waiter, now event.Time) (a An
 		return a, err
 	case event.LoopList: // above
 	case event.LoopEnd:
-		a.Posts = []Post{endPost(r.Loop, r.Ended, cut(r.Why, MaxKey))}
+		a.Posts = []Post{endPost(r.Loop, r.Ended, cut(r.Why, limits.MaxKVKey))}
 		return a, nil
 	case event.LoopBegin:
 		if err := noteResumed(rows, r.Loop, now); err != nil {
@@ -106,7 +107,7 @@ func applyLoop(rows Rows, r *event.LoopRequest, by Waiter, now event.Time) (a An
 		if c.Paused == nil {
 			c.Paused = map[string]event.Time{}
 		}
-		if c.Paused[cut(r.Agent, MaxName)] = until; len(c.Paused) > MaxPaused {
+		if c.Paused[cut(r.Agent, limits.MaxSyncName)] = until; len(c.Paused) > MaxPaused {
 			return a, refuse("%d agents of loop %s are paused; the limit is %d", len(c.Paused)-1, r.Loop, MaxPaused)
 		}
 	case event.LoopResume:
@@ -121,7 +122,7 @@ func applyLoop(rows Rows, r *event.LoopRequest, by Waiter, now event.Time) (a An
 	default:
 		return a, refuse("a loop has no operation %.40q", r.Operation)
 	}
-	c.By = cut(r.By, MaxName)
+	c.By = cut(r.By, limits.MaxSyncName)
 	if err := saveRow(rows, loopSpace, r.Loop, &c); err != nil {
 		return a, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -246,7 +247,7 @@ func TestEndOfARunIsAnEvent(t *testing.T) {
 	must(t, rows, registering("/p", "flowrun.run>v"), 1)
 	end(RunEnd{Run: "a", Workflow: "w", Status: event.Succeeded, Causes: []string{"ev-9"}})
 	end(RunEnd{Run: "called", Workflow: "w", Status: event.Succeeded, Called: true})
-	end(RunEnd{Run: "b", Workflow: "w", Status: event.FailedS, RetryOf: "c", Error: &event.Error{Kind: event.Fatal, Message: strings.Repeat("x", 2*MaxValue)}})
+	end(RunEnd{Run: "b", Workflow: "w", Status: event.FailedS, RetryOf: "c", Error: &event.Error{Kind: event.Fatal, Message: strings.Repeat("x", 2*limits.MaxKVValue)}})
 	due := dueIn(t, rows, "")
 	if len(due) != 2 || due[0].Event.Source != "a" || strings.Join(due[0].Event.Causes, " ") != "ev-9" {
 		t.Fatalf("the ends that are due are %+v", due)

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -46,18 +47,8 @@ type Rows interface {
 
 // Bounds.
 const (
-	// MaxKey is the size of a key in bytes.
-	MaxKey = 256
-	// MaxNamespace is the size of a namespace in bytes.
-	MaxNamespace = 64
-	// MaxValue is the size of a value as JSON, in bytes.
-	MaxValue = 64 << 10
 	// MaxTTL is how long a value may live that expires.
-	MaxTTL = value.MaxDuration
-	// MaxKeys is how many keys a namespace holds.
-	MaxKeys = 1_000_000
-	// MaxScanned is how many keys one scan returns; DefaultScanned where the request does not say.
-	MaxScanned     = 10_000
+	MaxTTL         = value.MaxDuration
 	DefaultScanned = 1000
 	// MaxExpired is how many expired keys one scan goes past, and how many one [Crowd.Sweep] removes.
 	MaxExpired = 1000
@@ -84,7 +75,7 @@ func (c *Crowd) Error() string {
 // Uncrowd carries out a request that do carries out, again and again while its error is a *Crowd. In between, sweep gets a function for a
 // transaction of its own.
 func Uncrowd(do func() error, sweep func(func(Rows) error) error) (err error) {
-	for range MaxKeys/MaxExpired + 1 { // more often only if the rows of expiries are damaged
+	for range limits.MaxKVKeys/MaxExpired + 1 { // more often only if the rows of expiries are damaged
 		err = do()
 		crowd, crowded := err.(*Crowd)
 		if !crowded {

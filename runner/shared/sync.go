@@ -8,16 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Bounds of sync points.
 const (
-	// MaxName is the size of the names of points and parties, in bytes.
-	MaxName = 256
-	// MaxParties is how many parties a point has.
-	MaxParties = 256
 	// MaxSyncReason is the size of the reason of a party that is blocked, in bytes: a longer one is cut.
 	MaxSyncReason = 4 << 10
 	// PointAge is how long a point is kept after the last check-in, unless an attempt waits there.
@@ -197,13 +194,13 @@ func notReady(missing []string) string {
 func (c *CheckIn) check() error {
 	for what, names := range map[string][]string{"point": {c.Point}, "party": append([]string{c.As}, c.Needs...)} { // any order: the first that is wrong
 		for _, name := range names {
-			if name == "" || len(name) > MaxName || strings.ContainsRune(name, 0) {
-				return refuse("%.80q cannot be the name of a %s: it has 1 to %d bytes", name, what, MaxName)
+			if name == "" || len(name) > limits.MaxSyncName || strings.ContainsRune(name, 0) {
+				return refuse("%.80q cannot be the name of a %s: it has 1 to %d bytes", name, what, limits.MaxSyncName)
 			}
 		}
 	}
-	if len(c.Needs) > MaxParties {
-		return refuse("the point %q waits for %d parties; the limit is %d", c.Point, len(c.Needs), MaxParties)
+	if len(c.Needs) > limits.MaxParties {
+		return refuse("the point %q waits for %d parties; the limit is %d", c.Point, len(c.Needs), limits.MaxParties)
 	}
 	if len(c.Reason) > MaxSyncReason {
 		c.Reason = strings.ToValidUTF8(c.Reason[:MaxSyncReason], "")
@@ -269,8 +266,8 @@ func (m *meeting) enter(rows Rows, c *CheckIn) (news bool, err error) {
 		return false, err
 	}
 	if !known {
-		if m.Parties == MaxParties {
-			return false, refuse("the point %q has %d parties already", c.Point, MaxParties)
+		if m.Parties == limits.MaxParties {
+			return false, refuse("the point %q has %d parties already", c.Point, limits.MaxParties)
 		}
 		m.Parties++
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -240,7 +241,7 @@ func TestSyncTellsWhoIsMissing(t *testing.T) {
 		"this check-in says a, b":     {Point: "p", As: "b", Needs: []string{"a", "b"}, Waiter: Waiter{Key: "l"}},
 		"nobody said for whom":        {Point: "other", As: "b", Waiter: Waiter{Key: "l"}},
 		"cannot be the name of a par": {Point: "p", As: ""},
-		"cannot be the name of a poi": {Point: strings.Repeat("x", MaxName+1), As: "a"},
+		"cannot be the name of a poi": {Point: strings.Repeat("x", limits.MaxSyncName+1), As: "a"},
 		"the limit is 256":            {Point: "p", As: "a", Needs: make256()},
 	} {
 		before := rowsOf(rows)
@@ -251,7 +252,7 @@ func TestSyncTellsWhoIsMissing(t *testing.T) {
 }
 
 func make256() (names []string) {
-	for i := range MaxParties + 1 {
+	for i := range limits.MaxParties + 1 {
 		names = append(names, fmt.Sprint("n", i))
 	}
 	return names

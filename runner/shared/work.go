@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -17,16 +18,10 @@ const (
 	MaxOpenWork = 10_000
 	// MaxEndedWork is how many items a queue keeps that are closed or cancelled. The one that ended first makes room.
 	MaxEndedWork = 10_000
-	// MaxItem is the size of an item as JSON, in bytes.
-	MaxItem = 64 << 10
-	// MaxTitle is the size of the title of an item, in bytes.
-	MaxTitle = 500
 	// MaxItemID is the size of the id of an item, in bytes.
 	MaxItemID = 128
 	// MaxItemWords is how many labels, needs or capabilities an item has.
 	MaxItemWords = 100
-	// MaxPriority is the highest priority of an item, and its negative the lowest.
-	MaxPriority = 1000
 )
 
 // Spaces of a queue: the items by id, the open ones in the order in which they are to be done, the keys, those that ended in the order in
@@ -63,7 +58,7 @@ type workCount struct {
 
 // order is the key of an open item: the highest priority first, then the oldest.
 func (w *work) order() string {
-	return fmt.Sprintf("%08d %016x %s", MaxPriority-w.Priority, uint64(w.CreatedAt), w.ID)
+	return fmt.Sprintf("%08d %016x %s", limits.MaxPriority-w.Priority, uint64(w.CreatedAt), w.ID)
 }
 
 func (w *work) endedKey() string { return fmt.Sprintf("%016x %s", uint64(w.Ended), w.ID) }
@@ -129,12 +124,12 @@ func checkItem(i *event.Item) error {
 		return refuse("the item has more than %d labels, needs or capabilities", MaxItemWords)
 	case strings.TrimSpace(i.Title) == "" || strings.ContainsAny(i.Title, "\n\r\x00"):
 		return refuse("the title of an item is one line that is not empty")
-	case len(i.Title) > MaxTitle:
-		return refuse("the title %.40q… has %d bytes; the limit is %d", i.Title, len(i.Title), MaxTitle)
+	case len(i.Title) > limits.MaxWorkTitle:
+		return refuse("the title %.40q… has %d bytes; the limit is %d", i.Title, len(i.Title), limits.MaxWorkTitle)
 	case len(i.ID) > MaxItemID || i.ID != "" && !workID.MatchString(i.ID):
 		return refuse("%.80q cannot be the id of an item: it has 1 to %d letters, digits, dots, dashes, slashes, hashes and underscores", i.ID, MaxItemID)
-	case i.Priority > MaxPriority || i.Priority < -MaxPriority:
-		return refuse("the priority %d is not between -%d and %d", i.Priority, MaxPriority, MaxPriority)
+	case i.Priority > limits.MaxPriority || i.Priority < -limits.MaxPriority:
+		return refuse("the priority %d is not between -%d and %d", i.Priority, limits.MaxPriority, limits.MaxPriority)
 	}
 	return nil
 }
@@ -147,10 +142,10 @@ func addWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (a 
 	if err := checkItem(r.Item); err != nil {
 		return a, err
 	}
-	if len(r.Key) > 8*MaxKey {
-		return a, refuse("the key of an item has %d bytes; the limit is %d", len(r.Key), 8*MaxKey)
+	if len(r.Key) > 8*limits.MaxKVKey {
+		return a, refuse("the key of an item has %d bytes; the limit is %d", len(r.Key), 8*limits.MaxKVKey)
 	}
-	w := work{Item: *r.Item, Key: r.Key, By: cut(r.By, MaxName), State: event.ClaimOpen}
+	w := work{Item: *r.Item, Key: r.Key, By: cut(r.By, limits.MaxSyncName), State: event.ClaimOpen}
 	w.Source, w.Closed, w.Version = string(r.Queue), false, ""
 	var n workCount
 	if err := loadRow(rows, workCountSpace, string(r.Queue), &n); err != nil {
@@ -179,8 +174,8 @@ func addWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (a 
 	if err != nil {
 		return a, refuse("the item cannot be kept: %v", err)
 	}
-	if len(body) > MaxItem {
-		return a, refuse("the item has %d bytes as JSON; the limit is %d", len(body), MaxItem)
+	if len(body) > limits.MaxHandoff {
+		return a, refuse("the item has %d bytes as JSON; the limit is %d", len(body), limits.MaxHandoff)
 	}
 	n.Open++
 	if err := saveRow(rows, workCountSpace, string(r.Queue), &n); err != nil {

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 // MaxChildren is how many children of one run are driven at once; more wait in the order of their commands. It
 // limits memory and open files, not attempts: each child has its own limit for these.
-const MaxChildren = 256
+const MaxChildren = limits.MaxLiveCalls
 
 // children are the child runs that a drive drives on behalf of its own run: a goroutine each. Their ends come through a channel.
 type children struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/protocol"
@@ -17,11 +18,11 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 	switch {
 	case a.Agent == nil:
 		if a.Gate == "" && a.Parse != string(ir.ParseNone) {
-			out.limit = executor.MaxOutput
+			out.limit = limits.MaxOutput
 		}
 		return nil
 	case a.Agent.OutputFormat == "text":
-		out.limit = executor.MaxOutput
+		out.limit = limits.MaxOutput
 		return nil
 	}
 	said := &protocol.Lines{Now: time.Now, Live: func(kind, text string) {

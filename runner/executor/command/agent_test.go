@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -83,7 +84,7 @@ func TestAgentAnswers(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("got  %.300s\nwant %.300s", got, tc.want)
 			}
-			if len(f.Stdout) > executor.MaxInline {
+			if len(f.Stdout) > limits.MaxStream {
 				t.Errorf("%d bytes of stdout", len(f.Stdout))
 			}
 		})

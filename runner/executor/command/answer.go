@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -16,7 +17,7 @@ func judge(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture) 
 		executor.Fail(ans, err)
 		return
 	}
-	if out.limit == executor.MaxOutput && out.cut() {
+	if out.limit == limits.MaxOutput && out.cut() {
 		executor.Fail(ans, executor.TooLarge("the standard output", out.total))
 		return
 	}

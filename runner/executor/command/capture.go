@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/mask"
@@ -10,13 +11,13 @@ import (
 
 const (
 	markMax = 512
-	headMax = (executor.MaxInline - markMax) / 2
+	headMax = (limits.MaxStream - markMax) / 2
 	tailMax = headMax
 )
 
-// capture keeps a bounded part of a stream. Its memory is at most limit, or executor.MaxInline once that is exceeded.
+// capture keeps a bounded part of a stream. Its memory is at most limit, or limits.MaxStream once that is exceeded.
 type capture struct {
-	limit int          // up to here the whole is kept; executor.MaxInline or more
+	limit int          // up to here the whole is kept; limits.MaxStream or more
 	also  func([]byte) // hears everything too, if set
 	mask  *mask.Writer // stands before all of this, if set
 	log   logFile
@@ -32,7 +33,7 @@ type capture struct {
 }
 
 func (x *Executor) newCapture(a *event.Attempt, stream string) capture {
-	return capture{limit: executor.MaxInline, log: x.logFile(a, stream), by: x}
+	return capture{limit: limits.MaxStream, log: x.logFile(a, stream), by: x}
 }
 
 // without makes the capture keep nothing of secrets, and hand on nothing of them.
@@ -65,7 +66,7 @@ func (c *capture) write(p []byte) {
 	}
 	c.total += int64(len(p))
 	switch {
-	case c.total > executor.MaxInline || c.followed():
+	case c.total > limits.MaxStream || c.followed():
 		c.keep()
 	case c.drafts:
 		c.log.begin(c.buf)
@@ -103,25 +104,25 @@ func (c *capture) push(p []byte) {
 // cut tells whether the stream went beyond the limit.
 func (c *capture) cut() bool { return c.tail != nil }
 
-// text is what is kept, as valid UTF-8: wrong bytes become U+FFFD. It has at most executor.MaxInline bytes, where that is the limit
+// text is what is kept, as valid UTF-8: wrong bytes become U+FFFD. It has at most limits.MaxStream bytes, where that is the limit
 // or the limit was exceeded.
 func (c *capture) text() string {
 	if c.cut() {
 		return c.join(c.buf, append(append([]byte(nil), c.tail[c.at:]...), c.tail[:c.at]...))
 	}
-	if c.limit > executor.MaxInline {
+	if c.limit > limits.MaxStream {
 		return executor.Valid(c.buf)
 	}
 	return c.inline()
 }
 
-// inline is text within executor.MaxInline, whatever the limit was.
+// inline is text within limits.MaxStream, whatever the limit was.
 func (c *capture) inline() string {
 	if c.cut() {
 		return c.text()
 	}
 	text := executor.Valid(c.buf)
-	if len(text) <= executor.MaxInline {
+	if len(text) <= limits.MaxStream {
 		return text
 	}
 	c.keep() // U+FFFD is longer than the byte that it stands for

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -29,14 +30,14 @@ func TestCaptureBounds(t *testing.T) {
 		limit, n     int
 		whole, inLog bool
 	}{
-		{executor.MaxInline, 0, true, false},
-		{executor.MaxInline, executor.MaxInline, true, false},
-		{executor.MaxInline, executor.MaxInline + 1, false, true},
-		{executor.MaxInline, 10 * executor.MaxInline, false, true},
-		{executor.MaxOutput, executor.MaxInline, true, false},
-		{executor.MaxOutput, executor.MaxInline + 1, true, true},
-		{executor.MaxOutput, executor.MaxOutput, true, true},
-		{executor.MaxOutput, executor.MaxOutput + 1, false, true},
+		{limits.MaxStream, 0, true, false},
+		{limits.MaxStream, limits.MaxStream, true, false},
+		{limits.MaxStream, limits.MaxStream + 1, false, true},
+		{limits.MaxStream, 10 * limits.MaxStream, false, true},
+		{limits.MaxOutput, limits.MaxStream, true, false},
+		{limits.MaxOutput, limits.MaxStream + 1, true, true},
+		{limits.MaxOutput, limits.MaxOutput, true, true},
+		{limits.MaxOutput, limits.MaxOutput + 1, false, true},
 	} {
 		t.Run(fmt.Sprintf("%d of %d", tc.n, tc.limit), func(t *testing.T) {
 			dir := t.TempDir()
@@ -61,7 +62,7 @@ func TestCaptureBounds(t *testing.T) {
 			if c.text() != want {
 				t.Errorf("the text is another: %d bytes, want %d", len(c.text()), len(want))
 			}
-			if n := len(c.inline()); n > executor.MaxInline {
+			if n := len(c.inline()); n > limits.MaxStream {
 				t.Errorf("inline text has %d bytes", n)
 			}
 			if !tc.inLog {
@@ -89,15 +90,15 @@ func TestCaptureBounds(t *testing.T) {
 // Whatever the pieces: the head and the tail are those of the text, and nothing is counted wrongly.
 func TestCapturePieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := numbers(rapid.IntRange(0, 4*executor.MaxInline).Draw(t, "n"))
-		c := capture{limit: executor.MaxInline}
+		text := numbers(rapid.IntRange(0, 4*limits.MaxStream).Draw(t, "n"))
+		c := capture{limit: limits.MaxStream}
 		for rest := text; len(rest) > 0; {
 			k := rapid.IntRange(1, len(rest)).Draw(t, "piece")
 			c.write(rest[:k])
 			rest = rest[k:]
 		}
 		want := string(text)
-		if len(text) > executor.MaxInline {
+		if len(text) > limits.MaxStream {
 			want = fmt.Sprintf("%s\n[flowrun: %d bytes left out; no log is kept]\n%s", text[:headMax], len(text)-headMax-tailMax, text[len(text)-tailMax:])
 		}
 		if c.text() != want {
@@ -110,15 +111,15 @@ func TestLogBound(t *testing.T) {
 	dir := t.TempDir()
 	x := newTest(t, Options{LogDir: dir})
 	for _, extra := range []int{0, 1} {
-		x.logMax = 3 * executor.MaxInline
+		x.logMax = 3 * limits.MaxStream
 		a := run()
 		c := x.newCapture(&a, "stderr")
-		text := numbers(3*executor.MaxInline + extra)
-		c.write(text[:executor.MaxInline])
-		c.write(text[executor.MaxInline:])
+		text := numbers(3*limits.MaxStream + extra)
+		c.write(text[:limits.MaxStream])
+		c.write(text[limits.MaxStream:])
 		c.close()
 		got, err := os.ReadFile(filepath.Join(dir, c.logName()))
-		want := string(text[:3*executor.MaxInline])
+		want := string(text[:3*limits.MaxStream])
 		if extra > 0 {
 			want += "\n[flowrun: the log ends here; more than its bound came]\n"
 		}
@@ -142,8 +143,8 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 
 // A character that a bound cuts in two is left out whole; one that fits to the last byte stays.
 func TestCutWithinACharacter(t *testing.T) {
-	for _, limit := range []int{executor.MaxInline, executor.MaxOutput} {
-		for _, n := range []int{limit - 1, limit, limit + 1, limit + 2, limit + 3, limit + 4, limit + executor.MaxInline} {
+	for _, limit := range []int{limits.MaxStream, limits.MaxOutput} {
+		for _, n := range []int{limit - 1, limit, limit + 1, limit + 2, limit + 3, limit + 4, limit + limits.MaxStream} {
 			for shift := range 4 {
 				text := strings.Repeat("x", shift) + strings.Repeat("\U0001F600", n/4)
 				text += strings.Repeat("y", max(0, n-len(text)))
@@ -152,10 +153,10 @@ func TestCutWithinACharacter(t *testing.T) {
 					c.write([]byte(piece))
 				}
 				fits := len(text) <= limit
-				if got := c.text(); fits && got != text || !fits && !trimmed(got, text, executor.MaxInline) {
+				if got := c.text(); fits && got != text || !fits && !trimmed(got, text, limits.MaxStream) {
 					t.Errorf("limit %d, %d bytes, shift %d: another text of %d bytes", limit, len(text), shift, len(got))
 				}
-				if got := c.inline(); len(text) > executor.MaxInline && !trimmed(got, text, executor.MaxInline) {
+				if got := c.inline(); len(text) > limits.MaxStream && !trimmed(got, text, limits.MaxStream) {
 					t.Errorf("inline: limit %d, %d bytes, shift %d: another text of %d bytes", limit, len(text), shift, len(got))
 				}
 			}
@@ -174,7 +175,7 @@ func trimmed(got, text string, n int) bool {
 
 // Wrong bytes take three each as text. The bound holds for the text, and what is left out because of it is in a log.
 func TestWrongBytesKeepTheBound(t *testing.T) {
-	for _, n := range []int{executor.MaxInline / 2, executor.MaxInline, executor.MaxInline + 1, 3 * executor.MaxInline} {
+	for _, n := range []int{limits.MaxStream / 2, limits.MaxStream, limits.MaxStream + 1, 3 * limits.MaxStream} {
 		dir, a := t.TempDir(), run()
 		x := newTest(t, Options{LogDir: dir})
 		c := x.newCapture(&a, "stdout")
@@ -182,10 +183,10 @@ func TestWrongBytesKeepTheBound(t *testing.T) {
 		c.write(text)
 		got := c.text()
 		c.close()
-		if len(got) > executor.MaxInline || !utf8.ValidString(got) {
+		if len(got) > limits.MaxStream || !utf8.ValidString(got) {
 			t.Errorf("%d bytes become %d", n, len(got))
 		}
-		if n == executor.MaxInline/2 {
+		if n == limits.MaxStream/2 {
 			if got != strings.Repeat("a\uFFFD", n/2) || c.logName() != "" {
 				t.Errorf("what just fits is cut: %d bytes, log %q", len(got), c.logName())
 			}
@@ -242,7 +243,7 @@ func TestWhatNeedsNoWholeOutput(t *testing.T) {
 		func() event.Attempt { a := script("head -c 2000000 /dev/zero"); a.Parse = "none"; return a }(),
 		func() event.Attempt { a := script("head -c 2000000 /dev/zero"); a.Gate = "g"; return a }(),
 	} {
-		if f := do(x, a); brief(f) != "ok exit=0" || len(f.Stdout) > executor.MaxInline || f.StdoutLog == "" {
+		if f := do(x, a); brief(f) != "ok exit=0" || len(f.Stdout) > limits.MaxStream || f.StdoutLog == "" {
 			t.Errorf("%s, %d bytes, log %q", brief(f), len(f.Stdout), f.StdoutLog)
 		}
 	}

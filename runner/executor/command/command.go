@@ -16,7 +16,7 @@
 //   - The child, its group and whoever left it die with the driver, even by SIGKILL: the guardian kills them, see guard.go. On
 //     Linux the child itself needs no guardian: the kernel kills it when the thread that started it ends, and that thread is
 //     held for as long as the child lives. What the guardian could not end, Clear ends before the run goes on.
-//   - Memory does not grow with output: see [executor.MaxInline], [executor.MaxOutput], [protocol.MaxLine].
+//   - Memory does not grow with output: see [limits.MaxStream], [limits.MaxOutput], [protocol.MaxLine].
 //
 // An attempt costs one thread while it runs, and no goroutine: the calling one starts the child and polls its pipes
 // and its end together, so that a step that says nothing wakes us once.

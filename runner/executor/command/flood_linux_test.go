@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/dsl/limits"
 )
 
 var floodFor = flag.Duration("flood.for", time.Second, "how long yes is listened to")
@@ -28,7 +28,7 @@ func TestFlood(t *testing.T) {
 	if f.Error == nil || f.Error.Reason != "timeout" || grown > 64<<20 {
 		t.Errorf("%s; resident memory grew by %d KiB", brief(f), grown>>10)
 	}
-	if !strings.Contains(f.Stdout, "bytes left out") || len(f.Stdout) > executor.MaxInline {
+	if !strings.Contains(f.Stdout, "bytes left out") || len(f.Stdout) > limits.MaxStream {
 		t.Errorf("%d bytes are kept, without a mark", len(f.Stdout))
 	}
 	log, err := os.ReadFile(filepath.Join(dir, strings.TrimPrefix(f.StdoutLog, "logs/")))

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
 func TestStdinAndValues(t *testing.T) {
@@ -84,7 +84,7 @@ func TestOutputFile(t *testing.T) {
 		"removed":      {`rm "$FLOWRUN_OUTPUT"`, "error exit=0 blocking/bad_output: $FLOWRUN_OUTPUT cannot be read: it is not there any more", nil},
 		"a pipe":       {`rm "$FLOWRUN_OUTPUT"; mkfifo "$FLOWRUN_OUTPUT"`, "error exit=0 blocking/bad_output: $FLOWRUN_OUTPUT cannot be read: it is not a file any more", nil},
 		"replaced":     {`echo a=1 > "$FLOWRUN_OUTPUT.new"; mv "$FLOWRUN_OUTPUT.new" "$FLOWRUN_OUTPUT"`, "ok exit=0", map[string]any{"a": "1"}},
-		"just fits":    {`printf 'a=%1048574s' >> "$FLOWRUN_OUTPUT"`, "ok exit=0", map[string]any{"a": strings.Repeat(" ", executor.MaxOutput-2)}},
+		"just fits":    {`printf 'a=%1048574s' >> "$FLOWRUN_OUTPUT"`, "ok exit=0", map[string]any{"a": strings.Repeat(" ", limits.MaxOutput-2)}},
 		"too large":    {`printf 'a=%1048575s' >> "$FLOWRUN_OUTPUT"`, "error exit=0 fatal/output_too_large: the file $FLOWRUN_OUTPUT has 1048577 bytes; an output may have 1048576 (1 MiB)", nil},
 	} {
 		a := script(c.script)

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
@@ -21,7 +21,7 @@ func TestTimeoutKeepsWhatThereIs(t *testing.T) {
 		{"plain text", "half of it\n", "text", `"half of it"`},
 		{"no text", "\n", "text", `null`},
 	} {
-		out := &capture{limit: executor.MaxOutput}
+		out := &capture{limit: limits.MaxOutput}
 		var said *protocol.Lines
 		if c.format == "" {
 			said = &protocol.Lines{Live: func(string, string) {}}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -182,7 +183,7 @@ func (tc illBehaved) test(t *testing.T) {
 	if over := int64(took - timeout - grace); over > slowest.Load() {
 		slowest.Store(over)
 	}
-	if len(f.Stdout) > executor.MaxInline || len(f.Stderr) > executor.MaxInline {
+	if len(f.Stdout) > limits.MaxStream || len(f.Stderr) > limits.MaxStream {
 		t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
 	}
 	left := descendants(t, a.Key)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/protocol"
@@ -58,7 +59,7 @@ func (x *Executor) takeOutput(ctx context.Context, ans *event.AttemptFinished, n
 	case err != nil:
 		executor.Fail(ans, badOutput(fmt.Errorf("$FLOWRUN_OUTPUT cannot be read: %w", err)))
 		return
-	case size > executor.MaxOutput:
+	case size > limits.MaxOutput:
 		executor.Fail(ans, executor.TooLarge("the file $FLOWRUN_OUTPUT", size))
 		return
 	}
@@ -85,7 +86,7 @@ func readOutput(name string) (text []byte, size int64, err error) {
 	if !st.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("it is not a file any more")
 	}
-	text, err = io.ReadAll(io.LimitReader(f, executor.MaxOutput+1))
+	text, err = io.ReadAll(io.LimitReader(f, limits.MaxOutput+1))
 	return text, max(st.Size(), int64(len(text))), err
 }
 

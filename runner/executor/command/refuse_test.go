@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -164,11 +165,11 @@ func FuzzStart(f *testing.F) {
 			return true
 		}
 		got := do(x, with(run("printf", "%s", arg), env(name, v)))
-		if !refused(got) && len(arg) <= executor.MaxInline/3 && got.Stdout != executor.Valid([]byte(arg)) {
+		if !refused(got) && len(arg) <= limits.MaxStream/3 && got.Stdout != executor.Valid([]byte(arg)) {
 			t.Fatalf("argument %q came as %q", arg, got.Stdout)
 		}
 		got = do(x, with(run("env", "-0", "A="+arg), env(name, v)))
-		if !refused(got) && len(name+v) <= executor.MaxInline/6 && !strings.HasPrefix(name, "FLOWRUN_") && name != "A" &&
+		if !refused(got) && len(name+v) <= limits.MaxStream/6 && !strings.HasPrefix(name, "FLOWRUN_") && name != "A" &&
 			!strings.Contains("\x00"+got.Stdout, executor.Valid([]byte("\x00"+name+"="+v+"\x00"))) {
 			t.Fatalf("variable %q=%q is not in %q", name, v, got.Stdout)
 		}

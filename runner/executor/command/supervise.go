@@ -71,7 +71,7 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, c.wake)()
 	}
-	due := c.watch(ctx, &e, limits{timeout, p.beat, x.opt.Grace})
+	due := c.watch(ctx, &e, spans{timeout, p.beat, x.opt.Grace})
 	c.finish(ctx, &e, due)
 	if c.group != nil {
 		c.group.Store(0)
@@ -96,11 +96,11 @@ func (x *Executor) begin(c *child, p *program) (err error) {
 }
 
 // limits are how long a child may work, how long it may be silent (0: as long as it likes), and the time between TERM and KILL.
-type limits struct{ timeout, beat, grace time.Duration }
+type spans struct{ timeout, beat, grace time.Duration }
 
 // watch takes what the child says until it ends. A child that must go gets TERM, and KILL after the grace; the time
 // returned is then the end of the grace or past it.
-func (c *child) watch(ctx context.Context, e *ended, l limits) time.Time {
+func (c *child) watch(ctx context.Context, e *ended, l spans) time.Time {
 	const (
 		running = iota
 		terminating

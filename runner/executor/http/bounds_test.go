@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/mask"
@@ -32,12 +33,12 @@ func TestBodyBounds(t *testing.T) {
 		max    int
 		want   string
 	}{
-		{"no bound given, and it fits", body(executor.MaxOutput), 0, "ok"},
-		{"no bound given, one more", body(executor.MaxOutput + 1), 0, "fatal/output_too_large 200"},
-		{"what is longer as JSON", say(200, "text/plain", strings.Repeat("\"", executor.MaxOutput)), 0, "ok"},
+		{"no bound given, and it fits", body(limits.MaxOutput), 0, "ok"},
+		{"no bound given, one more", body(limits.MaxOutput + 1), 0, "fatal/output_too_large 200"},
+		{"what is longer as JSON", say(200, "text/plain", strings.Repeat("\"", limits.MaxOutput)), 0, "ok"},
 		{"a bound, and it fits", body(1000), 1000, "ok"},
 		{"a bound, and one more", body(1001), 1000, "fatal/output_too_large 200"},
-		{"a bound beyond what an output may have", body(executor.MaxOutput + 1), 2 * executor.MaxOutput, "fatal/output_too_large 200"},
+		{"a bound beyond what an output may have", body(limits.MaxOutput + 1), 2 * limits.MaxOutput, "fatal/output_too_large 200"},
 		{"without an end", endless([]byte(strings.Repeat("x", 1000))), 0, "fatal/output_too_large 200"},
 		{"packed, and it fits", packed(1000), 1000, "ok"},
 		{"packed, and one more", packed(1001), 1000, "fatal/output_too_large 200"},
@@ -66,7 +67,7 @@ func TestAgentStreamBound(t *testing.T) {
 	line := []byte(`{"type":"heartbeat"}` + "\n")
 	a := agent(serve(t, endless(bytes.Repeat(line, 50))))
 	a.HTTP.MaxBytes = 100_000
-	if f := do(x, a); brief(f) != "fatal/output_too_large 200" || len(f.Stdout) != executor.MaxInline {
+	if f := do(x, a); brief(f) != "fatal/output_too_large 200" || len(f.Stdout) != limits.MaxStream {
 		t.Errorf("%s %+v, %d bytes of stdout", brief(f), f.Error, len(f.Stdout))
 	}
 }

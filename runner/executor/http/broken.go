@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -44,7 +45,7 @@ func (e *exchange) broken(r *request, err error) *event.Error {
 		failure.Kind = event.Blocking
 	case strings.Contains(text, "server response headers exceeded"): // net/http has no type for it
 		failure.Kind, failure.Reason = event.Fatal, event.ReasonOutputTooLarge
-		text = fmt.Sprintf("the headers of the answer have more than %d bytes", MaxHeader)
+		text = fmt.Sprintf("the headers of the answer have more than %d bytes", limits.MaxHeader)
 	case strings.HasPrefix(text, "net/http: invalid"): // a method or a header that is none
 		failure.Kind, failure.Reason = event.Blocking, event.ReasonStart
 	}

@@ -8,7 +8,7 @@
 //
 //   - Execute returns within the attempt's timeout, and at once when its context is done. Without a timeout a server that
 //     keeps the connection open can take for ever; connecting cannot (see [dialWait]).
-//   - Memory does not grow with the answer: see [MaxHeader], [executor.MaxOutput], [MaxStream].
+//   - Memory does not grow with the answer: see [limits.MaxHeader], [limits.MaxOutput], [limits.MaxAgentAnswer].
 //   - A request is sent once. Where sending it twice could do something twice, it gets a connection of its own, because on one
 //     that was used before nobody can tell a request that was not read from one that was carried out.
 //   - What the file says in headers and in the body goes to the origin that it names, and to no other; and no secret, wherever it
@@ -26,6 +26,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -38,8 +39,6 @@ const (
 	idleWait    = 30 * time.Second
 	idlePerHost = 8
 	idleMax     = 64
-	// MaxHeader bounds the headers of an answer, in bytes.
-	MaxHeader = 64 << 10
 )
 
 // Options says how an Executor speaks. The zero value works.
@@ -87,7 +86,7 @@ func newTransport(opt *Options) *nethttp.Transport {
 		MaxIdleConns:           idleMax,
 		MaxIdleConnsPerHost:    idlePerHost,
 		IdleConnTimeout:        idleWait,
-		MaxResponseHeaderBytes: MaxHeader,
+		MaxResponseHeaderBytes: limits.MaxHeader,
 		DisableCompression:     true, // body.go does it, and bounds both sides
 	}
 }

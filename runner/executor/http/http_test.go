@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -274,8 +274,8 @@ func TestAgents(t *testing.T) {
 		{"nothing", "", say(200, "application/json", ""), "blocking/bad_json", ""},
 		{"no JSON", "", say(200, "application/json", "<html>"), "blocking/bad_json", "<html>"},
 		{"text", "text", say(200, "text/plain", "two\nlines\n\n"), `ok "two\nlines"`, "two\nlines\n\n"},
-		{"text that just fits", "text", say(200, "text/plain", strings.Repeat("x", executor.MaxOutput)), `ok "` + strings.Repeat("x", executor.MaxOutput) + `"`, ""},
-		{"text too large", "text", say(200, "text/plain", strings.Repeat("x", executor.MaxOutput+1)), "fatal/output_too_large", ""},
+		{"text that just fits", "text", say(200, "text/plain", strings.Repeat("x", limits.MaxOutput)), `ok "` + strings.Repeat("x", limits.MaxOutput) + `"`, ""},
+		{"text too large", "text", say(200, "text/plain", strings.Repeat("x", limits.MaxOutput+1)), "fatal/output_too_large", ""},
 		{"half an answer", "", raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"type\":\"result\",\"output\":1}\n"), "transient/http", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestAgents(t *testing.T) {
 			if got := brief(f); got != tc.want {
 				t.Errorf("got  %.300s (%+v)\nwant %.300s", got, f.Error, tc.want)
 			}
-			if tc.stdout != "" && f.Stdout != tc.stdout || len(f.Stdout) > executor.MaxInline {
+			if tc.stdout != "" && f.Stdout != tc.stdout || len(f.Stdout) > limits.MaxStream {
 				t.Errorf("stdout is %.200q", f.Stdout)
 			}
 			if f.Error != nil && f.Error.ExitCode != -1 {
@@ -301,7 +301,7 @@ func TestAgents(t *testing.T) {
 		"text":                              {"text", "half a", "half a"},
 		"text that looks like the protocol": {"text", `{"type":"partial","output":2}` + "\n" + `{"type":"progress","percent":50}`, `{"type":"partial","output":2}` + "\n" + `{"type":"progress","percent":50}`},
 		"nothing":                           {"text", "", nil},
-		"text too large":                    {"text", strings.Repeat("x", executor.MaxOutput+1), nil},
+		"text too large":                    {"text", strings.Repeat("x", limits.MaxOutput+1), nil},
 	} {
 		a := agent(serve(t, raw("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n"+c.said+"\n")))
 		a.Agent.OutputFormat = c.format

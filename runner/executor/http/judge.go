@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -20,9 +21,6 @@ import (
 )
 
 const (
-	// MaxStream bounds what an agent may say in one answer, results and all that it reports on the way, where the attempt has
-	// no bound of its own.
-	MaxStream = 64 << 20
 	// excerptMax is how much of an answer that is a failure stands in its message, and excerptRead how much is read for it.
 	excerptMax  = 500
 	excerptRead = 4 << 10
@@ -54,7 +52,7 @@ func (e *exchange) judgeStep(res *response) *event.Error {
 // whole reads a body that must fit its bound. The bound is of its own bytes, unpacked, as a program's output is measured by what
 // it prints: the headers beside it have one of their own, and how long it is as JSON in the journal is not the server's matter.
 func (e *exchange) whole(res *response) ([]byte, *event.Error) {
-	limit := int64(executor.MaxOutput)
+	limit := int64(limits.MaxOutput)
 	if n := int64(e.attempt.HTTP.MaxBytes); n > 0 {
 		limit = min(n, limit)
 	}
@@ -108,7 +106,7 @@ func headers(h nethttp.Header) map[string]any {
 // judgeAgent turns an agent's answer into the attempt's. An error that the agent reports comes before the status that it has,
 // and the status before its result.
 func (e *exchange) judgeAgent(res *response) *event.Error {
-	limit := int64(MaxStream)
+	limit := int64(limits.MaxAgentAnswer)
 	if n := int64(e.attempt.HTTP.MaxBytes); n > 0 {
 		limit = n
 	}
@@ -127,7 +125,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 	if err == nil {
 		_, err = io.Copy(io.MultiWriter(listeners...), r)
 	}
-	e.answer.Stdout = executor.Clip(string(kept.text), executor.MaxInline)
+	e.answer.Stdout = executor.Clip(string(kept.text), limits.MaxStream)
 	var failure *event.Error
 	if !plain {
 		failure = said.End()
@@ -173,7 +171,7 @@ func (w lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// head keeps the first [executor.MaxOutput] bytes.
+// head keeps the first [limits.MaxOutput] bytes.
 type head struct {
 	text  []byte
 	total int64
@@ -181,7 +179,7 @@ type head struct {
 }
 
 func (h *head) Write(p []byte) (int, error) {
-	fits := p[:min(len(p), executor.MaxOutput-len(h.text))]
+	fits := p[:min(len(p), limits.MaxOutput-len(h.text))]
 	h.text, h.total, h.over = append(h.text, fits...), h.total+int64(len(p)), h.over || len(fits) < len(p)
 	return len(p), nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -12,10 +13,6 @@ import (
 // Bounds of what an agent gives to the memory. What goes beyond them is left out and told by [Lines.LeftOut], and texts are cut: an
 // agent that says too much has not failed.
 const (
-	// MaxNotes is how many remember lines of one attempt are heard.
-	MaxNotes = 100
-	// MaxLearned is how many learnings stand beside a result or an error.
-	MaxLearned = 16
 	// MaxTags is how many tags each of them has.
 	MaxTags = 16
 )
@@ -36,9 +33,9 @@ func (l *Lines) LeftOut(use *event.MemoryUse) string {
 		}
 	}
 	if use.Learn {
-		tell("learnings", l.offered, MaxLearned)
+		tell("learnings", l.offered, limits.MaxLearned)
 	}
-	tell("notes", l.notes, MaxNotes)
+	tell("notes", l.notes, limits.MaxNotes)
 	return strings.Join(said, "; ")
 }
 
@@ -56,7 +53,7 @@ func (l *Lines) note(m map[string]any) {
 	if !ok {
 		return
 	}
-	if l.notes++; l.notes <= MaxNotes && l.Note != nil {
+	if l.notes++; l.notes <= limits.MaxNotes && l.Note != nil {
 		l.Note(e)
 	}
 }
@@ -74,7 +71,7 @@ func (l *Lines) learn(m map[string]any) {
 		if !ok {
 			continue
 		}
-		if l.offered++; l.offered <= MaxLearned {
+		if l.offered++; l.offered <= limits.MaxLearned {
 			l.learned = append(l.learned, e)
 		}
 	}

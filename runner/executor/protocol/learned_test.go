@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -22,30 +23,30 @@ func said(lines ...string) (l *Lines, notes []event.Learned) {
 
 // At their bounds notes, learnings, tags and texts are kept; what goes beyond is left out, and nothing fails of it.
 func TestBoundsOfLearnings(t *testing.T) {
-	for _, n := range []int{MaxNotes, MaxNotes + 1} {
+	for _, n := range []int{limits.MaxNotes, limits.MaxNotes + 1} {
 		lines := make([]string, n, n+1)
 		for i := range lines {
 			lines[i] = `{"type":"remember","text":"x"}`
 		}
 		l, notes := said(append(lines, `{"type":"result","output":1}`)...)
-		if out, err := l.Output(); len(notes) != MaxNotes || out != 1.0 || err != nil {
+		if out, err := l.Output(); len(notes) != limits.MaxNotes || out != 1.0 || err != nil {
 			t.Errorf("%d notes: %d are heard, the output is %v, %v", n, len(notes), out, err)
 		}
-		if want := map[int]string{MaxNotes + 1: "of 101 notes 1 was not kept: an attempt has 100 at most"}[n]; l.LeftOut(&event.MemoryUse{Learn: true}) != want {
+		if want := map[int]string{limits.MaxNotes + 1: "of 101 notes 1 was not kept: an attempt has 100 at most"}[n]; l.LeftOut(&event.MemoryUse{Learn: true}) != want {
 			t.Errorf("%d notes: it says %q, want %q", n, l.LeftOut(&event.MemoryUse{Learn: true}), want)
 		}
 	}
-	for _, n := range []int{MaxLearned, MaxLearned + 1} {
+	for _, n := range []int{limits.MaxLearned, limits.MaxLearned + 1} {
 		list := strings.TrimSuffix(strings.Repeat(`"x",`, n), ",")
 		l, _ := said(`{"type":"result","output":1,"learnings":[` + list + `,7,{}]}`) // the last two are none
-		if len(l.Learned()) != MaxLearned {
+		if len(l.Learned()) != limits.MaxLearned {
 			t.Errorf("%d learnings: %d are kept", n, len(l.Learned()))
 		}
-		if want := map[int]string{MaxLearned + 1: "of 17 learnings 1 was not kept: an attempt has 16 at most"}[n]; l.LeftOut(&event.MemoryUse{Learn: true}) != want {
+		if want := map[int]string{limits.MaxLearned + 1: "of 17 learnings 1 was not kept: an attempt has 16 at most"}[n]; l.LeftOut(&event.MemoryUse{Learn: true}) != want {
 			t.Errorf("%d learnings: it says %q, want %q", n, l.LeftOut(&event.MemoryUse{Learn: true}), want)
 		}
 	}
-	l, _ := said(`{"type":"result","output":1,"learnings":[` + strings.Repeat(`"x",`, MaxLearned) + `"x"]}`)
+	l, _ := said(`{"type":"result","output":1,"learnings":[` + strings.Repeat(`"x",`, limits.MaxLearned) + `"x"]}`)
 	for _, use := range []*event.MemoryUse{nil, {Recall: true}} {
 		if got := l.LeftOut(use); got != "" {
 			t.Errorf("whose learnings nobody keeps is told %q", got)

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // MaxLine is how long a line of an agent may be, newline not counted; a result is one line.
-const MaxLine = executor.MaxOutput
+const MaxLine = limits.MaxOutput
 
 // Lines hears what an agent says on standard output, and understands
 //
@@ -28,11 +29,11 @@ const MaxLine = executor.MaxOutput
 // All but the first five are final; a result or an error can have learnings beside it (learned.go). What is not such a line is put aside: if there is no final line at all, it must be one JSON
 // object without a type, over as many lines as it likes, and that is the output. The last word of a manager's worker counts over several
 // lines too, and on standard error (manager.go). Memory: MaxLine for the line at hand,
-// executor.MaxOutput for what is put aside, and the result.
+// limits.MaxOutput for what is put aside, and the result.
 type Lines struct {
 	// Live hears what is said on the way: kind is progress, heartbeat or log.
 	Live func(kind, text string)
-	// Note, if set, hears what the agent wants to be remembered while it works, [MaxNotes] times at most.
+	// Note, if set, hears what the agent wants to be remembered while it works, [limits.MaxNotes] times at most.
 	Note func(event.Learned)
 	// Now is the clock by which the moments of errors are read. Nil: an error that says a moment says none.
 	Now func() time.Time
@@ -120,7 +121,7 @@ func (l *Lines) endLine() {
 		l.long = false
 	case l.message(line):
 		l.spoke = true
-	case len(l.rest)+len(line)+1 > executor.MaxOutput+1:
+	case len(l.rest)+len(line)+1 > limits.MaxOutput+1:
 		l.over += int64(len(line) + 1)
 	default:
 		l.rest = append(append(l.rest, line...), '\n')

@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // What is put aside has the same bound: an object over many lines.
 func TestAgentRestBound(t *testing.T) {
 	for extra, fits := range map[int]bool{0: true, 1: false} {
 		l := &Lines{}
-		text := append([]byte("{\n"), strings.Repeat(" ", executor.MaxOutput-3+extra)+"}"...)
+		text := append([]byte("{\n"), strings.Repeat(" ", limits.MaxOutput-3+extra)+"}"...)
 		l.Write(text[:5])
 		l.Write(text[5:])
 		l.End()
@@ -26,7 +26,7 @@ func TestAgentRestBound(t *testing.T) {
 // A text that looks like many beginnings of objects costs no more than reading it a few times.
 func TestScanBound(t *testing.T) {
 	for _, line := range []string{"{\"a\":[\n", "{\n", "{\"status\":[\n1,\n", "{\"status\":1}\n", "{\"status\":1} x\n"} {
-		text := strings.Repeat(line, executor.MaxOutput/len(line)) + `"status"}`
+		text := strings.Repeat(line, limits.MaxOutput/len(line)) + `"status"}`
 		began := time.Now()
 		if _, _, found := OnStderr(text); found || time.Since(began) > 60*time.Second { // an idle machine needs 0.1 s
 			t.Errorf("%q: %v after %v", line, found, time.Since(began))

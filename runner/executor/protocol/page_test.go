@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/reference"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // examples are the blocks of JSON of the page on the protocol, by what stands behind the word json.
@@ -95,7 +95,7 @@ func TestPageShowsTheLines(t *testing.T) {
 // The bounds and the kinds of error on the page are those that hold.
 func TestPageSaysTheBounds(t *testing.T) {
 	page, _, _ := reference.About("protocol")
-	if MaxLine != 1<<20 || executor.MaxInline != 64<<10 || Version != "flowrun/1" {
+	if MaxLine != 1<<20 || limits.MaxStream != 64<<10 || Version != "flowrun/1" {
 		t.Error("a bound is another than on the page")
 	}
 	for _, kind := range ir.ErrorKinds {

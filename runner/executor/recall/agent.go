@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -72,7 +73,7 @@ func clip(err error) string { return executor.Clip(err.Error(), executor.MaxMess
 
 // notes writes what an agent notes while it works, beside its output: embedding takes longer than a pipe may wait.
 type notes struct {
-	queue chan Entry // holds MaxNotes, so that hear never waits
+	queue chan Entry // holds limits.MaxNotes, so that hear never waits
 	heard int
 	done  chan struct{}
 	err   error
@@ -80,13 +81,10 @@ type notes struct {
 	start func()
 }
 
-// MaxNotes is how many notes of one attempt are kept; who listens to an agent hears no more either.
-const MaxNotes = 100
-
 func newNotes(ctx context.Context, m Memory, a *event.Attempt) *notes {
 	n := &notes{entry: Entry{Who: who(a), Key: a.Key, Trusted: a.Agent.Memory.Trusted, Scope: "run", Note: true}}
 	n.start = func() {
-		n.queue, n.done = make(chan Entry, MaxNotes), make(chan struct{})
+		n.queue, n.done = make(chan Entry, limits.MaxNotes), make(chan struct{})
 		go func() {
 			defer close(n.done)
 			for e := range n.queue {
@@ -101,7 +99,7 @@ func newNotes(ctx context.Context, m Memory, a *event.Attempt) *notes {
 
 // hear takes a note in. It is called by one goroutine, and never after the attempt.
 func (n *notes) hear(l event.Learned) {
-	if n.heard == MaxNotes {
+	if n.heard == limits.MaxNotes {
 		return
 	}
 	if n.heard == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/engine/local"
-	"github.com/flowrun/flowrun/runner/plan"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWantsJSON(t *testing.T) {
 
 // What the command line takes is what the machine takes.
 func TestParallelIsBoundedAsTheMachineIs(t *testing.T) {
-	if args.MaxParallel != plan.MaxConcurrency {
-		t.Errorf("--parallel takes up to %d, the machine %d", args.MaxParallel, plan.MaxConcurrency)
+	if args.MaxParallel != limits.MaxConcurrency {
+		t.Errorf("--parallel takes up to %d, the machine %d", args.MaxParallel, limits.MaxConcurrency)
 	}
 }

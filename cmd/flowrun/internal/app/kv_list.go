@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -26,7 +27,7 @@ func (a *app) newKvListCommand() *cobra.Command {
 		},
 	}
 	kvFlags(c, &r)
-	c.Flags().IntVar(&r.Limit, "limit", shared.DefaultScanned, fmt.Sprintf("at most `N` keys, up to %d", shared.MaxScanned))
+	c.Flags().IntVar(&r.Limit, "limit", shared.DefaultScanned, fmt.Sprintf("at most `N` keys, up to %d", limits.MaxKVScanned))
 	return c
 }
 
