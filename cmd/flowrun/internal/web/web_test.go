@@ -718,8 +718,15 @@ func TestLive(t *testing.T) {
 	one, all := listen("/live?run="+run), listen("/live")
 	hears(one)
 	hears(all)
-	h.start("long") // another run: not for the first stream
-	hears(all)
+	for range 3 { // other runs: not for the first stream
+		h.start("long")
+		hears(all)
+	}
+	select {
+	case text := <-one:
+		t.Errorf("the stream of a run that has not changed says %q", text)
+	default:
+	}
 	if err := h.store.Cancel(t.Context(), run, "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -748,8 +755,12 @@ func TestPulse(t *testing.T) {
 			quiet = true
 		}
 	}
-	leave = p.join()
-	<-looks
+	leave = p.join() // nobody looks for the pages that were there before
+	select {
+	case <-looks:
+	case <-time.After(time.Minute):
+		t.Fatal("nobody looks for a page that is opened after a time without pages")
+	}
 	leave()
 	p.close()
 	p.close()
