@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +23,10 @@ import (
 	"github.com/flowrun/flowrun/runner/shared"
 )
 
-var hostSeeds = flag.Int("sim.hosts", 15, "how many random programs are run on SQLite, too")
+var (
+	hostSeeds = flag.Int("sim.hosts", 15, "how many random programs are run on SQLite, too")
+	keepHosts = flag.String("sim.keep", "", "keep their stores in this folder, a folder for each seed")
+)
 
 var errStopped = errors.New("the test stops it")
 
@@ -64,7 +69,11 @@ func TestHostsAgree(t *testing.T) {
 // onSQLite runs the program on the local host.
 func (c *simulation) onSQLite(t *testing.T) (map[string]event.Status, event.End, int) {
 	t.Helper()
-	dir, clock, folk := t.TempDir(), &hasty{now: time.Now()}, &folk{c: c, open: map[string]map[uint64]event.Decision{}, asked: map[string]int{}}
+	dir := t.TempDir()
+	if *keepHosts != "" {
+		dir = filepath.Join(*keepHosts, fmt.Sprint(c.seed))
+	}
+	clock, folk := &hasty{now: time.Now()}, &folk{c: c, open: map[string]map[uint64]event.Decision{}, asked: map[string]int{}}
 	for stops := 0; ; stops++ {
 		e, err := local.Open(dir, local.Options{Factory: factory, Events: awaited, Clock: clock, DeathLimit: 1000, Watch: folk.watch, Executor: executor.Func(
 			func(_ context.Context, a event.Attempt) event.AttemptFinished {
