@@ -229,11 +229,10 @@ func (d *driver) refuse(ticket uint64) {
 func (d *driver) refused(a event.Attempt, o admission.Obstacle) {
 	delete(d.asks.waiting, a.Ticket)
 	delete(d.live, a.Ticket)
-	delete(d.flying, a.Ticket)
 	d.asks.refused[a.Ticket] = a.Key
 	answer := o.Refusal(d.e.now)
 	answer.Ticket, answer.Node, answer.Attempt, answer.Gate, answer.Compensate = a.Ticket, a.Node, a.Attempt, a.Gate, a.Compensate
-	d.pending = append(d.pending, event.Event{AttemptFinished: &answer})
+	d.session.Answer(&answer)
 }
 
 // withdraw takes an attempt that nobody wants out of the line, or gives its grant back. It reports whether the attempt was waiting

@@ -104,7 +104,7 @@ func (p *life) driveAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if d.parent == nil && d.fold.End() != nil {
+		if d.parent == nil && d.end() != nil {
 			p.drop(d)
 		}
 	}
@@ -140,7 +140,7 @@ func (p *life) takeAdded() error {
 
 // dropEnded lets go of a run at the top that has ended.
 func (p *life) dropEnded(run string) {
-	if at := p.find(run); at >= 0 && p.drivers[at].fold.End() != nil {
+	if at := p.find(run); at >= 0 && p.drivers[at].end() != nil {
 		p.drop(p.drivers[at])
 	}
 }
@@ -234,25 +234,11 @@ func (e *Engine) Halt(run string, lasts time.Duration) {
 	}
 }
 
-// Jump sets the clock on the wall forward, or back if by is negative. Timers of driven runs go by that clock; moments, attempts and the
-// commits of runs go on as they did.
+// Jump sets the clock on the wall forward, or back if by is negative. Timers of driven runs go by that clock, but do not wait longer because it
+// was set back; moments, attempts and the commits of runs go on as they did.
 func (e *Engine) Jump(by time.Duration) {
 	e.skew += by
 	e.struck.Jumps++
-	if e.all == nil {
-		return
-	}
-	for _, d := range e.all.drivers {
-		planned := d.queue
-		d.queue = nil
-		for len(planned) > 0 {
-			c := planned.Pop()
-			if c.isTimer() {
-				c.at = max(e.now, c.timer.Due.Add(-e.skew))
-			}
-			d.queue.Push(c)
-		}
-	}
 }
 
 // tree is a driven run with the driven runs below it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/shared"
 )
 
-// coming is something that will happen: an answer, or a timer.
+// coming is something that will happen: an answer, or a timer that fires though it must not.
 type coming struct {
 	at     event.Time
 	order  uint64 // of being planned, so that ties are stable
@@ -32,10 +33,6 @@ func (c coming) Before(other coming) bool {
 	return c.at < other.at || c.at == other.at && c.order < other.order
 }
 
-func (c *coming) isTimer() bool {
-	return c.answer == nil && c.refuse == 0 && c.look == nil && c.outsider == ""
-}
-
 // look is an attempt that watches a source: how often it has looked, how long it has waited, and what it saw last.
 type look struct {
 	event.Attempt
@@ -44,23 +41,20 @@ type look struct {
 	last   event.AttemptFinished
 }
 
-// driver is one run in one life of a driving process.
+// driver is one run in one life of a driving process: what a session needs of the outside, played by chance.
 type driver struct {
 	e       *Engine
 	s       *stored
 	life    *life
 	parent  *driver          // nil for the run that the process was asked to drive
 	ask     event.StartChild // of the parent
-	fold    *engine.Fold
+	session *engine.Session
 	watch   engine.Watcher
 	queue   heap.Heap[coming]
 	order   uint64
 	live    map[uint64]event.Attempt
-	flying  map[uint64]bool // attempts that have not answered; among them those that were cancelled
-	gone    map[uint64]bool // timers that were cancelled
-	pending []event.Event
+	set     map[uint64]event.SetTimer // timers that were set, if they may fire twice, or though they were cancelled
 	asks    asks
-	taken   int64      // the last row of the inbox that is pending or journaled
 	stands  event.Time // until when the driver stands still: see Halt
 }
 
@@ -117,12 +111,8 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 }
 
 func (p *life) drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	tree := p.e.runs[run].parked.called(p.e)
 	d, err := p.take(run, w)
-	if err == nil {
-		err = p.takeParked(tree)
-	}
-	for err == nil && d.fold.End() == nil {
+	for err == nil && d.end() == nil {
 		if ctx.Err() != nil {
 			return event.End{}, context.Cause(ctx)
 		}
@@ -143,7 +133,21 @@ func (p *life) drive(ctx context.Context, run string, w engine.Watcher) (event.E
 		return event.End{}, err
 	}
 	d.s.ended = true
-	return *d.fold.End(), nil
+	return *d.end(), nil
+}
+
+// end is the end of the run; nil while it has none.
+func (d *driver) end() *event.End { return d.session.Fold().End() }
+
+// now is the time of the run.
+func (d *driver) now() event.Time { return d.session.Now(d.e.wall(), d.e.stopwatch()) }
+
+func (s *Store) stopwatch() time.Duration { return s.now.Sub(Epoch) }
+
+// timer is when the next timer of the run is due, by the time of the simulation; ok is false if none is set.
+func (d *driver) timer() (at event.Time, ok bool) {
+	due, ok := d.session.NextTimer()
+	return d.e.now.Add(max(0, due.Sub(d.now()))), ok
 }
 
 // stop lets go of all runs: those that have not ended were stopped in order.
@@ -164,10 +168,10 @@ func (p *life) take(run string, w engine.Watcher) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{e: e, s: s, life: p, fold: engine.NewFold(s.start.Header, m), watch: w, live: map[uint64]event.Attempt{},
-		flying: map[uint64]bool{}, gone: map[uint64]bool{}, asks: newAsks()}
+	d := &driver{e: e, s: s, life: p, session: engine.NewSession(s.start, m), watch: w, live: map[uint64]event.Attempt{}, asks: newAsks()}
+	d.session.SetWindow(e.opts.Window)
 	if e.opts.Slice > 0 {
-		d.fold.SetSlice(e.opts.Slice)
+		d.session.Fold().SetSlice(e.opts.Slice)
 	}
 	p.drivers = append(p.drivers, d)
 	err = d.rebuild()
@@ -187,11 +191,10 @@ func (p *life) next() *driver {
 	for _, d := range slices.Clone(p.drivers) {
 		d.lookAround()
 		switch at, ok := d.nextAt(); {
-		case d.fold.End() != nil && d.parent == nil, known && when == 0:
-		case d.fold.End() != nil:
+		case d.end() != nil && d.parent == nil, known && when == 0:
+		case d.end() != nil:
 			p.drop(d)
-			f := engine.Finished(d.ask, *d.fold.End())
-			d.parent.pending = append(d.parent.pending, event.Event{ChildFinished: &f})
+			d.parent.session.ChildEnded(engine.Finished(d.ask, *d.end()))
 			return d.parent
 		case first == nil, ok && (!known || at < when):
 			first, when, known = d, at, ok
@@ -209,12 +212,13 @@ func (p *life) next() *driver {
 
 // nextAt is when something happens in the run next: 0 for at once. It reports whether anything is known to come.
 func (d *driver) nextAt() (at event.Time, ok bool) {
-	switch {
-	case len(d.pending) > 0:
-	case len(d.queue) > 0:
-		at = d.queue[0].at
-	default:
-		return 0, false
+	if len(d.session.Queued()) == 0 {
+		if at, ok = d.timer(); len(d.queue) > 0 && (!ok || d.queue[0].at < at) {
+			at, ok = d.queue[0].at, true
+		}
+		if !ok {
+			return 0, false
+		}
 	}
 	if d.stands > d.e.now {
 		at = max(at, d.stands)
@@ -247,13 +251,15 @@ func (p *life) readyBefore(moment event.Time) bool {
 func (d *driver) ready(moment event.Time) bool {
 	d.lookAround()
 	at, ok := d.nextAt()
-	return ok && at < moment || d.fold.End() != nil
+	return ok && at < moment || d.end() != nil
 }
 
 // expects tells whether something is still to come in any of the runs, or from outside.
 func (p *life) expects() bool {
 	return p.e.lineMoment() != 0 || len(p.e.opts.Moments) > 0 || slices.ContainsFunc(p.drivers, func(d *driver) bool {
-		return len(d.pending)+len(d.queue) > 0 || len(d.s.inbox) > 0 && d.s.inboxID > d.taken
+		d.lookAround()
+		_, ok := d.nextAt()
+		return ok
 	})
 }
 
@@ -281,61 +287,44 @@ func (d *driver) run() string { return d.s.start.Header.Run }
 // rebuild replays the journal and plans what follows from it. On the first drive the past is news, and what it asks for
 // is still to be done. A parked run goes on as if it had been driven all the time.
 func (d *driver) rebuild() error {
-	wasParked := d.s.parked.process == d.e.epoch && !d.s.parked.waits // for its turn, while nobody drove it
+	t := engine.Takeover{Driven: d.s.driven, Calls: true, Stopwatch: d.e.stopwatch(),
+		Parked:  d.s.parked.process == d.e.epoch && !d.s.parked.waits, // for its turn, while nobody drove it
+		Changed: event.DriverChanged{Lost: d.s.driven && !d.s.clean, DeathLimit: d.e.opts.DeathLimit}}
 	d.s.parked = parked{}
-	if len(d.s.batches) == 0 {
-		d.begin()
-		return nil
-	}
-	var r event.Reaction
+	var last *engine.Round
 	for _, b := range d.s.batches {
-		events, err := d.fold.Replay(b, &r)
+		r, err := d.session.Rebuild(b)
 		if err != nil {
 			return err
 		}
-		d.show(events, &r, d.s.driven)
+		d.show(r.Events, &r.Out, d.s.driven)
+		last = r
 	}
-	d.lookAround()
-	first := !d.s.driven && len(d.pending) == 0 && d.e.wall() <= d.fold.Last()
-	lost := d.s.driven && !d.s.clean
 	d.s.driven = true
-	switch {
-	case d.fold.End() != nil:
-		d.s.ended = true
-	case first:
-		d.s.clean = false
-		return d.carryOut(r.Commands, len(r.Commands))
-	case wasParked:
-		d.recallRequests()
-		d.planTimers()
-	default: // what came in while nobody drove is fed first
-		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: lost, Since: d.fold.Last(),
-			DeathLimit: d.e.opts.DeathLimit}})
-		d.planTimers()
+	if d.end() != nil {
+		d.s.ended, d.s.clean = true, false
+		return nil
 	}
+	if last == nil { // the run waited for its turn, or was cancelled meanwhile
+		first := d.s.start.First
+		t.First = &first
+	}
+	t.Fresh = d.e.wall() <= d.session.Fold().Last()
+	d.lookAround()
+	how := d.session.Begin(t)
+	d.noteTimers(d.session.Fold().Timers()...)
 	d.s.clean = false
-	return nil
-}
-
-// begin plans the first event of a run that waited for its turn, or was cancelled meanwhile.
-func (d *driver) begin() {
-	first := d.s.start.First
-	for _, x := range d.s.inbox {
-		if x.Kind == event.ExternalCancel && first.Cancelled == "" {
-			first.Cancelled = engine.CancelledEarly(x.Reason)
+	switch how {
+	case engine.Acts:
+		return d.carryOut(last, math.MaxInt)
+	case engine.Continues:
+		d.recallRequests()
+		if d.e.diesParked() {
+			return ErrCrashed
 		}
+		return d.carryOut(nil, math.MaxInt)
 	}
-	d.pending = append(d.pending, event.Event{RunStarted: &first})
-	if first.Cancelled == "" {
-		d.lookAround()
-	}
-	d.s.driven, d.s.clean = true, false
-}
-
-func (d *driver) planTimers() {
-	for _, t := range d.fold.Timers() {
-		d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t})
-	}
+	return nil
 }
 
 func (d *driver) show(events []event.Event, r *event.Reaction, replayed bool) {
@@ -373,41 +362,38 @@ func (d *driver) answerOnce(ticket uint64) {
 func (d *driver) turn(ctx context.Context) error {
 	e := d.e
 	d.gather()
-	if len(d.pending) == 0 && d.life.expects() {
+	if len(d.session.Queued()) == 0 && d.life.expects() {
 		return nil // what was due here had been taken back
 	}
-	if len(d.pending) == 0 {
+	if len(d.session.Queued()) == 0 {
 		return fmt.Errorf("%w: %d live attempts", ErrStuck, len(d.live))
 	}
-	if d.fold.Seq() > MaxEvents {
+	if d.session.Fold().Seq() > MaxEvents {
 		return fmt.Errorf("sim: more than %d events", MaxEvents)
 	}
 	if e.strikes(e.opts.Faults.ClockJump, &e.struck.Jumps) {
 		e.skew += time.Duration(e.rng.Int64N(int64(48*time.Hour))) - 24*time.Hour
 	}
-	var r event.Reaction
-	d.noteEnds(d.pending)
-	batch, err := d.fold.Feed(e.wall(), d.pending, &r)
+	d.noteEnds(d.session.Queued())
+	r, err := d.session.Feed(d.now())
 	if err != nil {
 		return err
 	}
-	events := d.pending[:batch.Count:batch.Count]
-	d.pending = d.pending[batch.Count:]
 	if e.dies(e.opts.Faults.CrashBeforeCommit) {
 		return ErrCrashed
 	}
 	var lost error
 	var granted []*admission.Request
 	err = e.commit(func() {
-		d.s.keep(batch, events)
-		granted = d.release(events)
-		for _, key := range engine.Leaves(r.Commands) {
+		d.s.keep(r.Batch, r.Events)
+		granted = d.release(r.Events)
+		for _, key := range engine.Leaves(r.Out.Commands) {
 			lost = errors.Join(lost, shared.Withdraw(&e.shared, d.run(), key))
 		}
-		lost = errors.Join(lost, shared.ApplyAsks(&e.shared, d.run(), engine.Asks(r.Commands), e.wall()))
-		due, idle := d.fold.Due()
+		lost = errors.Join(lost, shared.ApplyAsks(&e.shared, d.run(), engine.Asks(r.Out.Commands), e.wall()))
+		due, idle := d.session.Fold().Due()
 		lost = errors.Join(lost, shared.NoteRest(&e.shared, d.run(), shared.RestOf(&d.s.start.First, due, idle)))
-		if end := d.fold.End(); end != nil {
+		if end := d.end(); end != nil {
 			lost = errors.Join(lost, shared.EndRun(&e.shared, shared.EndOf(&d.s.start.First, end), e.wall()))
 		}
 	})
@@ -423,34 +409,72 @@ func (d *driver) turn(ctx context.Context) error {
 	if e.strikes(e.opts.Faults.Slow, &e.struck.Slow) {
 		e.now = e.now.Add(time.Duration(e.rng.Int64N(int64(time.Minute))))
 	}
-	d.show(events, &r, false)
+	d.show(r.Events, &r.Out, false)
 	for _, r := range granted {
 		if err := d.life.wake(r); err != nil {
 			return err
 		}
 	}
-	cut := len(r.Commands)
+	cut := len(r.Out.Commands)
 	dies := cut > 0 && e.dies(e.opts.Faults.CrashMidway)
 	if dies {
 		cut = e.rng.IntN(cut)
 	}
-	if d.fold.End() != nil {
+	if d.end() != nil {
 		d.s.ended = true
 	}
 	if ctx.Err() == nil {
-		if err := d.carryOut(r.Commands, cut); err != nil {
+		d.planStale(r)
+		if err := d.carryOut(r, cut); err != nil {
 			return err
 		}
 	}
 	if dies {
 		return ErrCrashed
 	}
+	d.session.Reuse(r)
 	return nil
+}
+
+// noteTimers remembers timers that may fire though they must not.
+func (d *driver) noteTimers(set ...event.SetTimer) {
+	for _, t := range set {
+		if d.e.opts.Faults.Twice > 0 {
+			if d.set == nil {
+				d.set = map[uint64]event.SetTimer{}
+			}
+			d.set[t.Timer] = t
+		}
+	}
+}
+
+// planStale plans that timers fire a second time, and that those fire which were cancelled.
+func (d *driver) planStale(r *engine.Round) {
+	stale := func(timer uint64, in time.Duration) {
+		t, known := d.set[timer]
+		delete(d.set, timer)
+		if known && d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Stale) {
+			d.plan(coming{at: d.e.now.Add(max(in, t.Due.Sub(d.now()))), timer: t})
+		}
+	}
+	for _, ev := range r.Events {
+		if ev.TimerFired != nil {
+			stale(ev.TimerFired.Timer, time.Second)
+		}
+	}
+	for _, c := range r.Out.Commands {
+		switch {
+		case c.SetTimer != nil:
+			d.noteTimers(*c.SetTimer)
+		case c.CancelTimer != nil:
+			stale(c.CancelTimer.Timer, 0)
+		}
+	}
 }
 
 // startSuccessor lets the next run of a loop begin, and be driven, when a run that goes on has ended.
 func (d *driver) startSuccessor(ctx context.Context) error {
-	end := d.fold.End()
+	end := d.end()
 	if end == nil || d.s.ended {
 		return nil
 	}
@@ -477,10 +501,7 @@ func (e *Engine) dies(p float64) bool {
 // lookAround takes what has come into the inbox.
 func (d *driver) lookAround() {
 	for _, x := range d.s.inbox {
-		if x.Inbox > d.taken {
-			d.taken = x.Inbox
-			d.pending = append(d.pending, event.Event{External: &x})
-		}
+		d.session.Message(x)
 	}
 }
 
@@ -488,20 +509,38 @@ func (d *driver) lookAround() {
 // back, it takes nothing: a moment, or another run, may come before the next thing of this run.
 func (d *driver) gather() {
 	d.lookAround()
-	if len(d.pending) == 0 && len(d.queue) > 0 {
-		next := d.queue.Pop()
-		d.e.now = max(d.e.now, next.at)
-		d.take(next)
+	if len(d.session.Queued()) == 0 {
+		if at, ok := d.timer(); ok && (len(d.queue) == 0 || at < d.queue[0].at) {
+			d.takeBy(at)
+		} else if len(d.queue) > 0 {
+			d.takeBy(d.queue[0].at)
+		}
 	}
 	// What comes at the same moment, or while the commit was under way, shares the batch.
-	came := len(d.pending)
-	for len(d.queue) > 0 && d.queue[0].at <= d.e.now {
-		d.take(d.queue.Pop())
+	came := len(d.session.Queued())
+	for d.takeBy(d.e.now) {
 	}
 	if d.e.opts.Faults.Slow > 0 {
-		late := d.pending[came:]
+		late := d.session.Queued()[came:]
 		d.e.rng.Shuffle(len(late), func(i, j int) { late[i], late[j] = late[j], late[i] })
 	}
+}
+
+// takeBy takes the next thing that happens by a moment, and moves the clock there. It reports whether there was one.
+func (d *driver) takeBy(moment event.Time) bool {
+	at, set := d.timer()
+	switch {
+	case len(d.queue) > 0 && d.queue[0].at <= moment && (!set || d.queue[0].at <= at):
+		c := d.queue.Pop()
+		d.e.now = max(d.e.now, c.at)
+		d.take(c)
+	case set && at <= moment:
+		d.e.now = max(d.e.now, at)
+		d.session.Fire(d.now(), 1)
+	default:
+		return false
+	}
+	return true
 }
 
 func (d *driver) take(c coming) {
@@ -511,58 +550,49 @@ func (d *driver) take(c coming) {
 	case c.look != nil:
 		d.lookAgain(c.look)
 	case c.answer != nil:
-		d.pending = append(d.pending, event.Event{AttemptFinished: c.answer})
+		d.session.Answer(c.answer)
 		if _, live := d.live[c.answer.Ticket]; live && d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Twice) {
 			again := *c.answer
 			d.plan(coming{at: d.e.now.Add(time.Duration(d.e.rng.Int64N(int64(time.Minute)))), answer: &again})
 		}
 		delete(d.live, c.answer.Ticket)
-		delete(d.flying, c.answer.Ticket)
-	case !d.gone[c.timer.Timer] || d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Stale):
-		if !d.gone[c.timer.Timer] {
-			d.gone[c.timer.Timer] = true
-			d.plan(coming{at: d.e.now.Add(time.Second), timer: c.timer})
-		}
-		d.pending = append(d.pending, event.Event{TimerFired: &event.TimerFired{Timer: c.timer.Timer, Node: c.timer.Node}})
+	default:
+		d.session.Queue(event.Event{TimerFired: &event.TimerFired{Timer: c.timer.Timer, Node: c.timer.Node}})
 	}
 }
 
-// carryOut carries out the first commands of a batch. The others decide with them about which commands nothing is to be done.
-func (d *driver) carryOut(commands []event.Command, first int) error {
-	commands = engine.Once(commands)
-	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
-	for _, c := range commands[:min(first, len(commands))] {
-		if err := d.do(c, unwanted, wishes); err != nil {
+// carryOut carries out the first effects of a round, which may be nil.
+func (d *driver) carryOut(r *engine.Round, first int) error {
+	for x := range d.session.Effects(r) {
+		if first--; first < 0 {
+			break
+		}
+		if err := d.do(x); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// do carries out one command.
-func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string]engine.Wish) error {
+// do carries out one effect.
+func (d *driver) do(x engine.Effect) error {
 	e := d.e
-	if c.Start != nil {
-		d.flying[c.Start.Ticket] = true
-	}
-	switch {
-	case c.Start != nil && unwanted[c.Start.Ticket]:
-		d.withdrawUnstarted(*c.Start)
-		answer := engine.NeverStarted(*c.Start)
-		d.plan(coming{at: e.now, answer: &answer})
-	case c.Start != nil:
-		d.live[c.Start.Ticket] = *c.Start
+	switch a := x.Start; {
+	case x.Never != nil:
+		d.withdrawUnstarted(*x.Never)
+	case a != nil:
+		d.live[a.Ticket] = *a
 		switch {
-		case c.Start.Kind == event.StoreAttempt:
-			return d.answer(c.Start)
-		case c.Start.Admission != nil || d.mustAsk(c.Start):
-			d.askAdmission(*c.Start)
+		case a.Kind == event.StoreAttempt:
+			return d.answer(a)
+		case a.Admission != nil || d.mustAsk(a):
+			d.askAdmission(*a)
 		default:
-			d.execute(*c.Start)
+			d.execute(*a)
 		}
-	case c.Cancel != nil:
-		waited := d.withdraw(c.Cancel.Ticket)
-		if a, live := d.live[c.Cancel.Ticket]; live {
+	case x.Cancel != nil:
+		waited := d.withdraw(x.Cancel.Ticket)
+		if a, live := d.live[x.Cancel.Ticket]; live {
 			delete(d.live, a.Ticket)
 			answer := failure(a, event.Transient, event.ReasonCancelled, "cancelled")
 			d.plan(coming{at: e.now.Add(e.stopping(a)), answer: &answer})
@@ -570,14 +600,10 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 				d.answerOnce(a.Ticket)
 			} // else the answer that was planned comes too, and one of the two changes nothing
 		}
-	case c.SetTimer != nil:
-		d.plan(coming{at: max(e.now, c.SetTimer.Due.Add(-e.skew)), timer: *c.SetTimer})
-	case c.CancelTimer != nil:
-		d.gone[c.CancelTimer.Timer] = true
-	case c.StartChild != nil:
-		return d.startChild(*c.StartChild, wishes[c.StartChild.Run])
-	case c.CancelChild != nil:
-		return d.cancelChild(*c.CancelChild)
+	case x.Child != nil:
+		return d.startChild(*x.Child, x.Wish)
+	case x.CancelChild != "" && e.runs[x.CancelChild] != nil:
+		return e.wish(x.CancelChild, x.Wish)
 	}
 	return nil
 }
@@ -683,18 +709,14 @@ func (d *driver) planAnswer(a event.Attempt, answer event.AttemptFinished, took 
 // startChild makes a child, unless it is there, and drives it from now on.
 func (d *driver) startChild(ask event.StartChild, wish engine.Wish) error {
 	answer := func(f event.ChildFinished) error {
-		d.pending = append(d.pending, event.Event{ChildFinished: &f})
+		d.session.ChildEnded(f)
 		return nil
-	}
-	parent := d.s.start
-	if no := engine.TooDeep(parent.First, ask); no != nil {
-		return answer(*no)
 	}
 	if d.e.runs[ask.Run] == nil {
 		if wish.Cancels > 0 {
 			return answer(engine.Unmade(ask))
 		}
-		_, err := d.e.Start(context.Background(), engine.Child(parent, ask))
+		_, err := d.e.Start(context.Background(), engine.Child(d.s.start, ask))
 		if no := (*engine.Deadlock)(nil); errors.As(err, &no) {
 			return answer(no.AnswerCaller(ask))
 		}
@@ -739,16 +761,6 @@ func (p *life) letIn() error {
 		}
 	}
 	return nil
-}
-
-// cancelChild wishes a child's end. The machine asks again after a crash, and the child must not be asked once more.
-func (d *driver) cancelChild(c event.CancelChild) error {
-	var w engine.Wish
-	w.Add(c)
-	if d.e.runs[c.Run] == nil {
-		return nil
-	}
-	return d.e.wish(c.Run, w)
 }
 
 func failure(a event.Attempt, kind event.ErrorKind, reason event.Reason, message string) event.AttemptFinished {

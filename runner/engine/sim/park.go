@@ -3,14 +3,10 @@ package sim
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
-
-// MinParked is how far away the next timer of a run must be for the run to be parked, as on the local host.
-const MinParked = time.Second
 
 // parked says who wakes a run. The zero value is that of a run that is not parked.
 type parked struct {
@@ -20,20 +16,11 @@ type parked struct {
 	waits   bool       // for its turn
 	top     string     // the run that is driven when this one is woken: the run itself, or the first of its callers
 	parent  string     // the run that drives this one, "" for top
-	ask     event.StartChild
 }
 
 // DriveUntilParked implements engine.Parker. Called runs are parked with the run that was driven, and wake it.
 func (e *Engine) DriveUntilParked(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
 	return e.driveRun(ctx, run, w, true)
-}
-
-// due is when the first timer of a run is due; 0 if none is set.
-func (d *driver) due() event.Time {
-	if timers := d.fold.Timers(); len(timers) > 0 {
-		return timers[0].Due
-	}
-	return 0
 }
 
 // canPark reports whether nothing of any run is in flight, and nothing is about to happen.
@@ -43,8 +30,7 @@ func (p *life) canPark() bool {
 	}
 	for _, d := range p.drivers {
 		d.lookAround()
-		due := d.due()
-		if d.fold.End() != nil || len(d.pending)+len(d.flying) > 0 || due != 0 && due.Sub(p.e.wall()) < MinParked {
+		if _, can := d.session.CanPark(d.now()); !can {
 			return false
 		}
 	}
@@ -67,7 +53,8 @@ func (p *life) parkRuns(top string) error {
 	first := event.Time(0)
 	err := e.commit(func() {
 		for _, d := range p.drivers {
-			with := parked{due: d.due(), ask: d.ask}
+			due, _ := d.session.CanPark(d.now())
+			with := parked{due: due}
 			if d.parent != nil {
 				with.parent = d.parent.run()
 			}
@@ -77,7 +64,7 @@ func (p *life) parkRuns(top string) error {
 			park(d.run(), with)
 		}
 		for _, k := range p.waiting {
-			park(k.ask.Run, parked{waits: true, parent: k.parent.run(), ask: k.ask})
+			park(k.ask.Run, parked{waits: true, parent: k.parent.run()})
 		}
 		if len(p.drivers) == 0 {
 			park(top, parked{waits: true})
@@ -112,36 +99,6 @@ func (e *Engine) parkedRuns() (list []*stored) {
 	}
 	slices.SortFunc(list, func(a, b *stored) int { return int(a.parked.order) - int(b.parked.order) })
 	return list
-}
-
-// called returns the runs that were parked with a run by the same process, which is this one.
-func (at parked) called(e *Engine) (list []*stored) {
-	if at.process != e.epoch {
-		return nil
-	}
-	for _, s := range e.parkedRuns() {
-		if s.parked.top == at.top && s.parked.parent != "" {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// takeParked drives the runs again that were parked with the first one.
-func (p *life) takeParked(tree []*stored) error {
-	if len(tree) == 0 {
-		return nil
-	}
-	if p.e.diesParked() {
-		return ErrCrashed
-	}
-	for _, s := range tree {
-		parent := p.drivers[slices.IndexFunc(p.drivers, func(d *driver) bool { return d.run() == s.parked.parent })]
-		if err := p.takeChild(&call{parent, s.parked.ask}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Woken implements engine.Parker. It never holds a token.

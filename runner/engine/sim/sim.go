@@ -93,6 +93,8 @@ type Options struct {
 	DeathLimit int
 	// Moments are in the order of time. A moment comes before what else happens at its time, once.
 	Moments []Moment
+	// Window is engine.Session's.
+	Window engine.Window
 	// Slice is engine.Fold's; 0 leaves it.
 	Slice int
 	// Watch, if given, is shown what Drive's watcher is shown, and the same of every run that is called.
