@@ -39,8 +39,8 @@ type Machine struct {
 	noted    []event.Event
 	now      event.Time
 	started  event.Time
-	behind   time.Duration // how far the clock is behind now, as far as the store has said: it was set back
-	moved    bool          // now is later than it was at the event before, and so what the clock shows
+	behind   time.Duration // how far the clock of the store is behind now, by its last answer: it was set back. now goes on meanwhile
+	asked    event.Time    // when the attempt was asked for whose answer is taken now
 	out      *event.Reaction
 
 	lease, heartbeat, idle, idleMax time.Duration
@@ -111,6 +111,7 @@ const (
 type ask struct {
 	kind    askKind
 	request *event.Attempt
+	asked   event.Time
 	source  *source
 	work    *work
 }
@@ -174,9 +175,6 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 
 // take does the work of one event.
 func (m *Machine) take(ev *event.Event) {
-	if m.moved = ev.At > m.now; m.moved {
-		m.behind = 0
-	}
 	m.now = ev.At
 	m.events++
 	m.targets.pass(m.now, m.busyAgents())
@@ -276,6 +274,7 @@ func (m *Machine) answered(f *event.AttemptFinished) {
 		return
 	}
 	delete(m.asks, f.Ticket)
+	m.asked = a.asked
 	if f.Usage != nil {
 		m.usage.Add(*f.Usage)
 	}
@@ -323,7 +322,7 @@ func (m *Machine) start(a *ask, node, name string, r *event.Attempt) {
 	m.tickets++
 	r.Ticket, r.Node, r.Name, r.Attempt, r.Run, r.Workflow, r.Base = m.tickets, node, name, 1, m.run.Run, m.run.Workflow, m.run.Env
 	r.Key = key(m.run.Run, strconv.FormatUint(m.tickets, 10))
-	a.request = r
+	a.request, a.asked = r, m.now
 	m.asks[m.tickets] = a
 	m.do(event.Command{Start: r})
 }
@@ -378,16 +377,18 @@ func (m *Machine) fired(number uint64) {
 	m.look()
 }
 
-// clock takes what the clock of the store showed. Times of the store go by it, and not by now, which never goes back.
+// clock takes what the clock of the store showed. Times of the store go by it, and not by now, which never goes back. How long the answer was on
+// its way is not known: a time of the store may come too early, and does not come too late.
 func (m *Machine) clock(at event.Time) {
-	if at != 0 && !m.moved {
-		m.behind = max(0, m.now.Sub(at))
+	if at != 0 {
+		m.behind = max(0, m.asked.Sub(at))
 	}
 }
 
 // driverChanged repeats what was not answered, under the same tickets. A claim is renewed before its run goes on: it may be another's meanwhile.
 func (m *Machine) driverChanged() {
 	for _, ticket := range slices.Sorted(maps.Keys(m.asks)) {
+		m.asks[ticket].asked = m.now
 		m.do(event.Command{Start: m.asks[ticket].request})
 	}
 	for _, w := range m.work {

@@ -461,9 +461,9 @@ func (m *Machine) stopAgent(w *work) {
 	m.tell("agent "+w.agent.Name+" "+w.key, "critical", fmt.Sprintf("Loop %s stops agent %s", m.loop.Name, w.agent.Name), w.agent.stopped, w.item.Value())
 }
 
-// beatSoon sees to it that claims are renewed. Leases go by the clock of the store, also where it was set back.
+// beatSoon sees to it that claims are renewed.
 func (m *Machine) beatSoon() {
-	if due := m.now.Add(m.heartbeat - m.behind); m.beat.number == 0 || m.beat.due > due {
+	if due := m.now.Add(m.heartbeat); m.beat.number == 0 || m.beat.due > due {
 		m.set(&m.beat, due, event.TimerHeartbeat)
 	}
 }
