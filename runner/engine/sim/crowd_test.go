@@ -177,7 +177,7 @@ func (c *simulation) driveAll() error {
 	}
 	for range 4 {
 		run, how, lasts := c.crowd.runs[r.IntN(len(c.crowd.runs))], r.IntN(4), time.Duration(r.Int64N(int64(10*time.Minute)))
-		c.engine.Schedule(sim.Moment{At: c.store.Now().Add(time.Duration(r.Int64N(int64(5 * time.Minute)))), Do: func() error {
+		c.engine.Schedule(sim.Moment{At: c.store.After(time.Duration(r.Int64N(int64(5 * time.Minute)))), Do: func() error {
 			switch how {
 			case 0:
 				c.engine.Halt(run, lasts)

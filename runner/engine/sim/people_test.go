@@ -125,7 +125,7 @@ func (c *simulation) asks(run string, s *seen, q *event.Ask) {
 		}
 		asks := asks
 		asks.Decision = d
-		c.engine.Schedule(sim.Moment{At: q.Since.Add(time.Duration(r.Int64N(int64(2 * time.Minute)))), Do: func() error {
+		c.engine.Schedule(sim.Moment{At: c.store.After(time.Duration(r.Int64N(int64(2 * time.Minute)))), Do: func() error {
 			out, err := c.engine.Ask(context.Background(), event.StoreRequest{Decide: &asks})
 			if err != nil {
 				return err

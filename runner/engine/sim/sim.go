@@ -57,7 +57,7 @@ type Judge interface {
 // Moment is something that happens in a drive from outside, at a time. Do can send messages to runs, and look at them. An error ends the
 // drive.
 type Moment struct {
-	At event.Time
+	At event.Time // see Store.After
 	Do func() error
 }
 

@@ -77,6 +77,9 @@ func (s *Store) wall() event.Time { return s.now.Add(s.skew) }
 // Now is the virtual time that clocks on the wall show.
 func (s *Store) Now() event.Time { return s.wall() }
 
+// After is the moment that comes so long from now, whatever happens to the clock on the wall.
+func (s *Store) After(d time.Duration) event.Time { return s.now.Add(d) }
+
 // Pass lets time pass in which nobody drives anything.
 func (s *Store) Pass(d time.Duration) { s.now = s.now.Add(d) }
 
