@@ -77,6 +77,7 @@ var spoken = []struct {
 	{"runs watch", false},
 	{"runs diff RUN CUT", false},
 	{"runs diff RUN RUN --all --json", true},
+	{"runs diff RUN", false},
 	{"runs show RUN", true},
 	{"runs show RUN --json", true},
 	{"runs show RUN argv", true},

@@ -7,20 +7,32 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner/engine"
 )
 
 func (a *app) newDiffCommand() *cobra.Command {
 	asJSON, all := false, false
 	c := &cobra.Command{
-		Use: "diff A B", Short: "Show what run B differs in from run A", Args: between(2, 2, "A B"),
+		Use: "diff A [B]", Short: "Show what run B differs in from run A, or today's file from run A", Args: between(1, 2, "A [B]"),
 		Long: `diff compares two runs: their definitions, their inputs, and their nodes by path. A node differs in status, attempts, output, error or
 definition, or in duration if that differs by a second and by half at least.
+Without B it compares the definition of A with the file that A began with, as the file is now.
 
-  flowrun runs diff release latest`,
+  flowrun runs diff release latest
+  flowrun runs diff latest`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			return a.withRun(words[0], nil, func(s *store, one engine.Info) error {
 				ctx := context.Background()
+				if len(words) == 1 {
+					d, err := serve.CompareFile(ctx, s, one.Run, Release)
+					if err == nil && asJSON {
+						err = ui.WriteJSON(a.out, d)
+					} else if err == nil {
+						a.sayDiffOfFile(&d)
+					}
+					return err
+				}
 				other, err := a.findRun(ctx, s, words[1])
 				if err != nil {
 					return err
@@ -40,4 +52,27 @@ definition, or in duration if that differs by a second and by half at least.
 	jsonFlag(c, &asJSON)
 	c.Flags().BoolVar(&all, "all", false, "also show nodes that do not differ")
 	return c
+}
+
+// sayDiffOfFile writes how a file differs from the definition of a run.
+func (a *app) sayDiffOfFile(d *serve.DefinitionChanges) {
+	path := ui.Clean(disk.Short(d.Path))
+	switch d.State {
+	case serve.FileUnknown:
+		a.err.Printf("Run %s does not know its file, or the file cannot be read.\n", d.Run)
+		return
+	case serve.FileGone:
+		a.err.Printf("%s, which run %s began with, does not exist any more.\n", path, d.Run)
+		return
+	case serve.FileBroken:
+		a.err.Printf("%s has errors now: %s. See: flowrun validate %s\n", path, ui.Clean(d.Message), ui.Quote(path))
+	case serve.FileSame:
+		a.err.Printf("A run of %s as it is now would do the same as run %s.\n", path, d.Run)
+	}
+	for _, c := range append(d.Changes.Declarations, d.Changes.Nodes...) {
+		a.out.Printf("%s\n", ui.Clean(ui.ChangeWords(c)))
+	}
+	for _, f := range d.Files {
+		ui.DiffText(a.out, f.Diff)
+	}
 }

@@ -141,6 +141,7 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/runs/{run}/definition", about: "The files that a run was started with.", answer: Definition{}, do: (*Server).definition},
 	{method: "GET", path: "/api/v1/runs/{run}/compare", about: "What a run differs in from another one: its definition, its inputs, and its nodes by status, duration, attempts, output, error and definition.", answer: view.Comparison{}, do: (*Server).compare, query: []param{
 		{"with", "The other run, which counts as the older one.", "string"}, {"all", "Also nodes that do not differ.", "boolean"}}},
+	{method: "GET", path: "/api/v1/runs/{run}/definition/changes", about: "How the file that a run began with differs today from the definition of the run: its text, and the nodes that are added, removed or changed.", answer: DefinitionChanges{}, do: (*Server).changes},
 	{method: "POST", path: "/api/v1/runs/{run}/cancel", about: "Asks for the end of a run. A second request ends it at once.", body: Cancel{}, answer: Done{}, do: (*Server).cancel},
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
 	{method: "POST", path: "/api/v1/runs/{run}/retry", about: "Starts a run that repeats a run which has ended: what did not succeed runs again, and the rest is reused. The daemon drives it.", body: Retry{}, answer: Started{}, do: (*Server).retry},

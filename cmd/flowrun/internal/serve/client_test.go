@@ -348,6 +348,7 @@ func TestEveryOperation(t *testing.T) {
 	d.call("postRunsRunRetry", 422, args{"run": again, "body": Retry{}})
 	d.has("getRunsRunCompare", args{"run": again, "with": failed}, `"alike":1`, `"differs":["status",`, `"definition":{"same":true`)
 	d.has("getRunsRunCompare", args{"run": again, "with": failed, "all": true}, `"id":"first","differs":[]`)
+	d.has("getRunsRunDefinitionChanges", args{"run": failed}, `"state":"unknown"`, `"files":[]`)
 	d.call("getRunsRunCompare", 404, args{"run": again, "with": "none"})
 
 	// Agents and breakers.

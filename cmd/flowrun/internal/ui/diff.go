@@ -9,7 +9,11 @@ import (
 // Diff writes the difference of two versions of a file in the unified form, for patch -p1 and git apply; nothing where
 // there is none. On a terminal what cannot be seen is written as an escape.
 func Diff(t *Term, name string, old, text []byte) {
-	out := string(diff.Diff("old/"+name, old, "new/"+name, text))
+	DiffText(t, string(diff.Diff("old/"+name, old, "new/"+name, text)))
+}
+
+// DiffText writes a difference in the unified form, as Diff does.
+func DiffText(t *Term, out string) {
 	if !t.Live && !t.Color {
 		t.Raw([]byte(out))
 		return

@@ -214,6 +214,7 @@ type runPage struct {
 	NoGraph  string
 	Timeline timeline
 	Files    []file
+	Changes  changes
 	Ended    bool
 }
 
@@ -264,6 +265,11 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 		if d.Files, err = p.files(r, id); err != nil {
 			return nil, err
 		}
+		changes, err := get[serve.DefinitionChanges](p, r, "/runs/%s/definition/changes", id)
+		if err != nil {
+			return nil, err
+		}
+		d.Changes = newChanges(&changes)
 	}
 	return d, nil
 }

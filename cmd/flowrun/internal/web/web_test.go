@@ -306,7 +306,7 @@ func TestPages(t *testing.T) {
 		"/runs/" + ship:                        {"test[1]", "2 of 3 succeeded, 1 failed", "blocked", "exit code 1"},
 		"/runs/" + ship + "?tab=graph":         {"<svg", "/runs/" + ship + "/node?name=build"},
 		"/runs/" + ship + "?tab=timeline":      {"s-succeeded", "s-failed"},
-		"/runs/" + ship + "?tab=definition":    {"flow.hcl", "workflow &#34;ship&#34;"},
+		"/runs/" + ship + "?tab=definition":    {"flow.hcl", "workflow &#34;ship&#34;", "<code>/flow.hcl</code> does not exist any more"},
 		"/runs/" + ship + "/node?path=build":   {`<span class="t-c1">red</span>`, "&lt;b&gt;bold", escaped, "standard error"},
 		"/runs/" + ship + "/node?name=build":   {"These nodes wait for it: test"},
 		"/runs/" + ship + "/node?path=test[1]": {"exit code 1"},
