@@ -81,7 +81,7 @@ func (l *lister) newEntry(s Seen) view.Entry {
 	}
 	e.Asked = append(e.Asked, s.Caused.Commands...)
 	for _, line := range s.Lines {
-		if line.Type != view.Resumed && line.Type != view.CancelAsked { // these say the event itself
+		if line.Type != view.Resumed && !line.AsksToEnd() { // these say the event itself
 			e.Caused = append(e.Caused, line)
 		}
 	}

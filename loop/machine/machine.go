@@ -144,7 +144,7 @@ func (m *Machine) Step(ev event.Event) error {
 		}
 	case t != nil && t.Timer > m.timerSeq:
 		return fmt.Errorf("loop: event %d is timer %d, which was never set", ev.Seq, t.Timer)
-	case x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalWake && x.Kind != event.ExternalGranted:
+	case x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalCancelNode && x.Kind != event.ExternalWake && x.Kind != event.ExternalGranted:
 		return fmt.Errorf("loop: event %d is a message of kind %q, which a loop does not know", ev.Seq, x.Kind)
 	case ev.Kind() == "nothing":
 		return fmt.Errorf("loop: event %d is empty or of a kind that this release does not know", ev.Seq)

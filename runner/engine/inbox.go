@@ -20,7 +20,7 @@ const (
 	MaxInbox = 1000
 )
 
-// PackExternal checks a message and returns its bytes in the inbox. The machines of the host know the kinds in known, and cancel.
+// PackExternal checks a message and returns its bytes in the inbox. The machines of the host know the kinds in known, and both cancels.
 // The error wraps [ErrExternal].
 func PackExternal(x event.External, known []event.ExternalKind) ([]byte, error) {
 	refuse := func(format string, args ...any) ([]byte, error) {
@@ -28,7 +28,9 @@ func PackExternal(x event.External, known []event.ExternalKind) ([]byte, error) 
 	}
 	cancel := x.Kind == event.ExternalCancel
 	switch {
-	case !cancel && !slices.Contains(known, x.Kind):
+	case x.Kind == event.ExternalCancelNode && x.Node == "":
+		return refuse("a cancel of a node names the node")
+	case !cancel && x.Kind != event.ExternalCancelNode && !slices.Contains(known, x.Kind):
 		return refuse("no run takes messages of kind %q", x.Kind)
 	case cancel && (x.Node != "" || x.Data != nil):
 		return refuse("a cancel concerns the whole run and carries no data")

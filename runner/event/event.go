@@ -277,6 +277,9 @@ type ExternalKind string
 const (
 	// ExternalCancel asks for the run's end. It concerns the whole run and carries no data.
 	ExternalCancel ExternalKind = "cancel"
+	// ExternalCancelNode asks for the end of one node, by its path, and of all nodes below it; the run goes on. Its data is an object
+	// of by, the name of the person.
+	ExternalCancelNode ExternalKind = "cancel_node"
 	// ExternalGranted tells a node that its refused attempt may start now. Only the host sends it. Its data is the number of the
 	// attempt's ticket.
 	ExternalGranted ExternalKind = "granted"
@@ -300,6 +303,44 @@ type External struct {
 	Node   string       `json:"node,omitempty"` // the path of the node that the message is for; "" for the run
 	Data   value.Value  `json:"data,omitempty"` // nil: the message carries no data
 	Reason string       `json:"reason,omitempty"`
+}
+
+// NodeCancel is the cancel of one node by a person.
+type NodeCancel struct {
+	By     string // "somebody" if nobody is named
+	Reason string // "" for none
+}
+
+// External returns the message that asks for the end of the node with a path.
+func (c NodeCancel) External(path string) External {
+	x := External{Kind: ExternalCancelNode, Node: path, Reason: c.Reason}
+	if c.By != "" {
+		x.Data = map[string]any{"by": c.By}
+	}
+	return x
+}
+
+// NodeCancelOf returns what a message of the kind [ExternalCancelNode] says.
+func NodeCancelOf(x *External) NodeCancel {
+	c := NodeCancel{By: "somebody", Reason: x.Reason}
+	if o, _ := x.Data.(map[string]any); o != nil {
+		if by, _ := o["by"].(string); by != "" {
+			c.By = by
+		}
+	}
+	return c
+}
+
+// Words says who cancelled what, and why: "ann cancelled it: too slow".
+func (c NodeCancel) Words(what string) string {
+	text := c.By + " cancelled"
+	if what != "" {
+		text += " " + what
+	}
+	if c.Reason != "" {
+		text += ": " + c.Reason
+	}
+	return text
 }
 
 // ChildFinished reports the end of a child run, once and after the child's own journal is durable. One whose node has

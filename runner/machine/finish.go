@@ -43,10 +43,18 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 		d.output = nil
 	}
 	var why cause
-	if status == event.FailedS {
+	switch {
+	case status == event.FailedS:
 		if m.tolerateFailure(r); !s.tolerated {
 			why = m.causeOf(d)
 		}
+	case status == event.Cancelled && d.personalCancel() != nil:
+		m.failures++
+		d.err = d.endError
+		d.err.Node, d.err.Attempt = d.path, d.attempts
+		why = cause{d.err, m.failures}
+	case status.Bad() && d.groupState != nil:
+		why = d.cause
 	}
 	from := s.status
 	m.setQueued(s, false)

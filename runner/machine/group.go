@@ -250,7 +250,7 @@ func (m *Machine) endGroup(r ref) {
 	}
 	switch {
 	case d.endError != nil:
-		m.failNode(r, d.endError)
+		m.endEarly(r)
 		return
 	case d.loop != nil:
 		m.endIteration(r)
@@ -464,6 +464,7 @@ func (m *Machine) endIteration(r ref) {
 	status := m.state(last).status
 	switch {
 	case status == event.Cancelled || status == event.Blocked:
+		d.cause = why
 		m.finishNode(r, status, fmt.Sprintf("iteration %d %s", l.count, statusPhrase(status)))
 		return
 	case m.isHalted(r):

@@ -21,7 +21,7 @@
 // takes their answers, and repeats them for another driver. retry.go retries, or falls back to
 // another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines, event.go waits for events, ask.go for people, sync.go for the
 // parties of a sync point. stop.go
-// cancels; a timeout and an end step use the same stopPhase. budget.go bounds what attempts use,
+// cancels; a timeout and an end step use the same stopPhase. cancel.go cancels one node. budget.go bounds what attempts use,
 // adapt.go asks the rules that change how many attempts are live. end.go ends phases and the run, and
 // runs compensations. Package runner/compose computes attempts and evaluates expressions; read.go
 // gives it the values that expressions read.
@@ -139,7 +139,7 @@ func (m *Machine) Step(ev event.Event) error {
 	if t := ev.TimerFired; t != nil && t.Timer > m.timerSeq {
 		return fmt.Errorf("machine: event %d is timer %d, which was never set", ev.Seq, t.Timer)
 	}
-	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent && x.Kind != event.ExternalMetrics && x.Kind != event.ExternalDecision {
+	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalCancelNode && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent && x.Kind != event.ExternalMetrics && x.Kind != event.ExternalDecision {
 		return fmt.Errorf("machine: event %d is a message of kind %q, which this release does not know", ev.Seq, x.Kind)
 	}
 	if err := m.unknownWord(&ev); err != nil {
@@ -260,6 +260,8 @@ func (m *Machine) takeEvent(ev *event.Event) {
 		m.takeFigures(ev.External)
 	case ev.External != nil && ev.External.Kind == event.ExternalDecision:
 		m.takeDecision(ev.External)
+	case ev.External != nil && ev.External.Kind == event.ExternalCancelNode:
+		m.cancelNode(ev.External)
 	case ev.External != nil: // a cancel: Step refuses other kinds
 		m.cancelRun(ev.External)
 	}

@@ -32,6 +32,10 @@ func (m *Machine) failClassified(r ref, err *event.Error) {
 		m.finishNode(r, event.FailedS, "")
 		return
 	}
+	if m.isEnding(r) { // its attempt ended well, and too late to be repeated
+		m.endCancelled(r)
+		return
+	}
 	if m.escalate(r) {
 		return
 	}

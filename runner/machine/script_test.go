@@ -230,6 +230,18 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 	case "decide":
 		return s.decide(d.CmdArgs)
 	case "cancel":
+		if len(d.CmdArgs) > 0 { // a node: its path, and by and reason
+			x := &event.External{Kind: event.ExternalCancelNode, Node: d.CmdArgs[0].String()}
+			for _, a := range d.CmdArgs[1:] {
+				switch a.Key {
+				case "by":
+					x.Data = map[string]any{"by": a.Vals[0]}
+				case "reason":
+					x.Reason = strings.Join(a.Vals, ",")
+				}
+			}
+			return event.Event{External: x}, nil
+		}
 		return event.Event{External: &event.External{Kind: "cancel"}}, nil
 	case "driver":
 		since := s.events[len(s.events)-1].At

@@ -191,6 +191,10 @@ func (m *Machine) startNode(r ref) {
 		m.finishNode(r, status, reason)
 		return
 	}
+	if m.state(r).personalCancel() != nil {
+		m.endEarly(r)
+		return
+	}
 	if m.takeReused(r) || m.reusedEnd(r) == nil && !m.mayStart(r) {
 		return
 	}
@@ -446,7 +450,11 @@ func (m *Machine) describeNeed(r ref, needed int) string {
 	default: // the node is barred too
 		status = event.Blocked
 	}
-	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, statusPhrase(status))
+	how := statusPhrase(status)
+	if c := o.liveState.personalCancel(); c != nil && status == event.Cancelled {
+		how = c.Words("")
+	}
+	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, how)
 }
 
 // statusPhrase puts an end without success into words.

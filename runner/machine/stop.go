@@ -238,8 +238,8 @@ func (m *Machine) cancelChildren(t task) {
 
 // endCancelled ends a node after its cancelled attempt has ended or was dropped.
 func (m *Machine) endCancelled(r ref) {
-	if doom := m.liveState(r).endError; doom != nil {
-		m.failNode(r, doom)
+	if m.liveState(r).endError != nil {
+		m.endEarly(r)
 		return
 	}
 	m.finishNode(r, event.Cancelled, m.whyCancelled(r))

@@ -68,6 +68,13 @@ func (r *Run) event(ev *event.Event) *Line {
 		l := r.line(CancelAsked, ev.At)
 		l.Reason = ev.External.Reason
 		return l
+	case ev.External != nil && ev.External.Kind == event.ExternalCancelNode:
+		l := r.line(NodeCancelAsked, ev.At)
+		l.Node, l.Reason = ev.External.Node, event.NodeCancelOf(ev.External).Words("it")
+		if n := r.byPath[l.Node]; n != nil {
+			l.Name, l.Item, l.Status, l.Leaf = n.Name, n.Item, n.Status, len(n.Children) == 0
+		}
+		return l
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ const (
 	Started     = "run.started"
 	Resumed     = "run.resumed"
 	CancelAsked = "run.cancel_asked"
+	// NodeCancelAsked is the request to end one node.
+	NodeCancelAsked = "node.cancel_asked"
 	GatePassed  = "gate.passed"
 	GateFailed  = "gate.failed"
 	GateWarned  = "gate.warned"
@@ -56,6 +58,9 @@ type Line struct {
 	Failures []Failure
 	Failed   int
 }
+
+// AsksToEnd reports whether a line is a request to end the run or a node.
+func (l *Line) AsksToEnd() bool { return l.Type == CancelAsked || l.Type == NodeCancelAsked }
 
 // Title is the path of the node that a line is about, with the name of its item if it has one; "" for the run itself.
 func (l *Line) Title() string { return titled(l.Node, l.Item) }

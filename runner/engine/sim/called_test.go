@@ -65,6 +65,9 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 		s.j, s.taken, s.held = newJourney(), map[string]int{}, events[0].RunStarted.Held
 	}
 	s.j.watch(events, r)
+	if wrong := s.j.noteCancels(events, r); wrong != "" {
+		c.t.Errorf("seed %d: %s", c.seed, wrong)
+	}
 	s.spends.watch(c, s.name, events, r)
 	s.numbers.watch(events, r)
 	for _, ev := range events {

@@ -101,11 +101,12 @@ type journey struct {
 	// tolerated are the nodes whose failure does not count.
 	tolerated map[string]bool
 	cancels   int
+	ended     map[string]bool // by path: a person has cancelled it
 	never     bool // it was cancelled before it began
 }
 
 func newJourney() *journey {
-	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, flying: map[uint64]string{}, unsure: map[string]bool{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
+	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, flying: map[uint64]string{}, unsure: map[string]bool{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}, ended: map[string]bool{}}
 }
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {

@@ -55,7 +55,8 @@ var (
 //  10. nothing starts in a budget that is spent, in called runs neither, and a node that fails for a budget has one around it that is;
 //  11. what people are asked is settled once;
 //  12. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
-//     for a second cancel.
+//     for a second cancel;
+//  13. nothing starts in a node that a person has cancelled.
 func TestSimulation(t *testing.T) {
 	if *seed1 != 0 {
 		simulate(t, *seed1, true)
@@ -67,7 +68,7 @@ func TestSimulation(t *testing.T) {
 	}
 	var all sim.Struck
 	kinds, broken := map[event.AskKind]int{}, 0
-	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late, helped, chosen, messages, letters := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	calls, cancelled, people, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late, helped, chosen, messages, letters := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
 	var sums sync.Mutex
 	shards := uint64(runtime.GOMAXPROCS(0))
@@ -93,6 +94,7 @@ func TestSimulation(t *testing.T) {
 						repeated++
 					}
 					for _, s := range c.runs {
+						people += len(s.j.ended)
 						calls += len(s.asked)
 						more += len(s.asked) - len(s.calls)
 						if s.caller != "" && s.j.cancels > 0 {
@@ -125,8 +127,8 @@ func TestSimulation(t *testing.T) {
 	if n >= 200 && broken == 0 {
 		t.Error("no breaker has refused an attempt")
 	}
-	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d runs repeated, %d nodes blocked by a stop, %.0f seeds a minute", n, all, calls, more, cancelled, repeated, barred, float64(n)/time.Since(start).Minutes())
-	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || kills < n/20 || settled < n/10 || late < n/10 || barred == 0 && n >= 200 {
+	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d nodes cancelled by people, %d runs repeated, %d nodes blocked by a stop, %.0f seeds a minute", n, all, calls, more, cancelled, people, repeated, barred, float64(n)/time.Since(start).Minutes())
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || people < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || kills < n/20 || settled < n/10 || late < n/10 || barred == 0 && n >= 200 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
@@ -341,7 +343,11 @@ func (c *simulation) run(t *testing.T, f sim.Faults) {
 	if !c.untimed && c.seed%2 == 0 {
 		cancelAt = int(c.seed % 40)
 	}
-	watch := func(events []event.Event, _ *event.Reaction, replayed bool) {
+	cancelNodes := c.cancelNodes()
+	watch := func(events []event.Event, reaction *event.Reaction, replayed bool) {
+		if cancelNodes != nil {
+			cancelNodes(events, reaction, replayed)
+		}
 		if cancelAt >= 0 && !replayed && events[len(events)-1].Seq >= uint64(cancelAt) {
 			if cancelAt += int(c.seed % 5); cancels == 1 {
 				cancelAt = -1

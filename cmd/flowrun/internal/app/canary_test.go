@@ -120,6 +120,7 @@ var spoken = []struct {
 	{"cancel CUT --reason none", false},
 	{"cancel CUT GIVEN --reason none --wait --timeout 1m", false},
 	{"cancel CUT --without-secrets", false},
+	{"cancel CUT argv --as ann --reason none", false},
 	{"kv set key something --namespace n --ttl 1h --json", false},
 	{"kv get key --namespace n --json", false},
 	{"kv list k --namespace n --limit 3 --json", false},

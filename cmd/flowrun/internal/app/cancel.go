@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -19,21 +21,36 @@ import (
 func (a *app) newCancelCommand() *cobra.Command {
 	var r args.Cancel
 	c := &cobra.Command{
-		Use: "cancel RUN", Short: "Cancel a run; a cancelled run cannot be resumed", Args: between(1, 1, "RUN"),
+		Use: "cancel RUN [NODE]", Short: "Cancel a run, or one node of it; a cancelled run cannot be resumed", Args: between(1, 2, "RUN [NODE]"),
 		Long: `cancel asks the process that drives the run to end it, and returns when the request is durable; with --wait it returns when the run
 has ended, with its compensations and finally. If no process drives the run, or if that process dies meanwhile, cancel ends the run
 itself. A second cancel does not wait for running attempts, and skips compensations and finally. Compensations and finally may
-need sensitive values: cancel reads them from where the run got them, or you give them again, as for resume.`,
+need sensitive values: cancel reads them from where the run got them, or you give them again, as for resume.
+
+With NODE, cancel ends one node and all nodes below it, and the run continues: running attempts are stopped, the node ends as cancelled,
+and nodes that need it are blocked. The run fails at its end, as after a failed node. NODE is a step, a group, an instance of a
+for_each, or an iteration: its path, its name, or the path with the name of the item. An attempt that succeeds at the last moment counts.
+
+  flowrun cancel latest
+  flowrun cancel latest deploy --reason "wrong cluster"
+  flowrun cancel latest 'copy[1]' --wait
+  flowrun cancel latest 'copy["photos"]'`,
 		RunE: func(_ *cobra.Command, words []string) error {
-			r.Run = words[0]
+			if r.Run = words[0]; len(words) > 1 {
+				r.Node = &words[1]
+			}
 			if err := r.Check(); err != nil {
 				return err
+			}
+			if r.Node != nil {
+				return a.withRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info engine.Info) error { return a.runCancelNode(s, info, &r) })
 			}
 			return a.withRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info engine.Info) error { return a.runCancel(s, info, &r) })
 		},
 	}
 	c.Flags().StringVar(&r.Reason, "reason", "", "the reason, which runs show prints")
-	c.Flags().BoolVar(&r.Wait, "wait", false, "return when the run has ended")
+	c.Flags().StringVar(&r.As, "as", "", "the `name` of the person who cancels the node (default: the user of the operating system)")
+	c.Flags().BoolVar(&r.Wait, "wait", false, "return when the run, or the node, has ended")
 	c.Flags().BoolVar(&r.WithoutSecrets, "without-secrets", false, "end the run without its sensitive values: compensations that need them do not run")
 	valueFlags(c, &r.Given)
 	c.Flags().DurationVar(&r.Timeout, "timeout", 0, "wait no longer than this `duration`; then the exit code is 1 (default: without end)")
@@ -55,6 +72,64 @@ func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 		return err
 	}
 	return a.waitForCancelled(s, info.Run, info.Driver != 0, r)
+}
+
+// runCancelNode requests the end of one node. The driver of the run ends it.
+func (a *app) runCancelNode(s *store, info engine.Info, r *args.Cancel) error {
+	by := r.As
+	if by == "" {
+		by = userName()
+	}
+	path, err := s.CancelNode(context.Background(), info.Run, *r.Node, event.NodeCancel{By: by, Reason: r.Reason})
+	if err != nil {
+		return a.explainNodeProblem(s, info.Run, err)
+	}
+	a.err.Printf("run %s: cancellation of %s requested\n", info.Run, ui.Clean(path))
+	if info, err = s.Get(context.Background(), info.Run); err != nil {
+		return err
+	}
+	if info.Interrupted() {
+		a.err.Printf("%s\n", a.describeUndriven(s, info))
+	}
+	if !r.Wait {
+		return nil
+	}
+	ctx, release := process.UntilSignalLooking()
+	defer release()
+	if r.Timeout > 0 {
+		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &cancelTimeout{fmt.Sprintf("%s of run %s", path, info.Run), r.Timeout})
+		defer stop()
+		ctx = late
+	}
+	status, err := s.AwaitNode(ctx, info.Run, path)
+	switch {
+	case err != nil:
+		return a.explainCancelWait(ctx, err)
+	case status == "":
+		return &ended{exitNo}
+	}
+	a.err.Printf("run %s: %s: %s\n", info.Run, ui.Clean(path), status)
+	return nil
+}
+
+// explainNodeProblem turns the refusal to cancel a node into a message and an exit code.
+func (a *app) explainNodeProblem(s *store, run string, err error) error {
+	var p *runner.NodeProblem
+	switch {
+	case !errors.As(err, &p):
+		return err
+	case p.Status != "":
+		a.err.Printf("flowrun: %s\n", ui.Clean(p.Message))
+		if p.Status == event.Cancelled {
+			return nil
+		}
+		return &ended{exitNo}
+	case len(p.Names) == 1:
+		return &args.Error{Message: ui.Clean(p.Message), Hint: fmt.Sprintf("Did you mean %q?", p.Names[0])}
+	case len(p.Names) > 1:
+		return &args.Error{Message: ui.Clean(p.Message), Hint: "Name one: " + ui.Clean(strings.Join(p.Names, ", "))}
+	}
+	return &args.Error{Message: ui.Clean(p.Message), Hint: "See flowrun runs show " + run + a.sceneOf(s, nil).Flags}
 }
 
 // prepareCancel gets the secrets of a run that is cancelled here, if its program has steps that run
@@ -79,7 +154,7 @@ func (a *app) waitForCancelled(s *store, run string, driven bool, r *args.Cancel
 	ctx, release := process.UntilSignal(func(string) {})
 	defer release()
 	if r.Timeout > 0 {
-		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &cancelTimeout{run, r.Timeout})
+		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &cancelTimeout{"run " + run, r.Timeout})
 		defer stop()
 		ctx = late
 	}
@@ -118,14 +193,14 @@ func (a *app) sayCancelled(run string, status event.Status) error {
 	return nil
 }
 
-// cancelTimeout is the cause of a wait that reached its limit.
+// cancelTimeout is the cause of a wait that reached its limit. what is the run or the node.
 type cancelTimeout struct {
-	run   string
+	what  string
 	after time.Duration
 }
 
 func (t *cancelTimeout) Error() string {
-	return fmt.Sprintf("run %s has not ended within %s; the request to cancel it is recorded", t.run, t.after)
+	return fmt.Sprintf("%s has not ended within %s; the request to cancel it is recorded", t.what, t.after)
 }
 
 // explainCancelWait turns the end of a wait into an exit code. If the end of ctx is the error, the cause of

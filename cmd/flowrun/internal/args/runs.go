@@ -68,6 +68,9 @@ func (r *Retry) Check() error {
 type Cancel struct {
 	Runs
 	Given
+	// Node is the one node that ends; nil: the run ends.
+	Node   *string
+	As     string // the person who cancels the node
 	Reason string
 	Wait   bool
 	// WithoutSecrets ends a run whose secrets are not to be had.
@@ -83,6 +86,17 @@ func (c *Cancel) Check() error {
 	}
 	if c.Timeout > 0 && !c.Wait {
 		return Errorf("--timeout is for --wait")
+	}
+	switch {
+	case c.Node == nil && c.As != "":
+		return Errorf("--as is for a node")
+	case c.Node != nil && *c.Node == "":
+		return Errorf("the name of the node is empty")
+	case c.Node != nil && c.WithoutSecrets:
+		return Errorf("--without-secrets is for a whole run")
+	}
+	if err := IsText("--as", c.As); err != nil {
+		return err
 	}
 	return IsText("--reason", c.Reason)
 }

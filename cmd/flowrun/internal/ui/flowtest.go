@@ -300,7 +300,7 @@ func timelineText(t *Term, l *flowtest.Line) string {
 		}
 	case l.Type == view.Resumed:
 		what = "another driver"
-	case l.Type == view.CancelAsked:
+	case l.Type == view.CancelAsked, l.Type == view.NodeCancelAsked:
 		what = "cancel"
 	}
 	if l.Attempt > 1 {

@@ -89,6 +89,9 @@ func told(e *view.Entry) string {
 		if ev.External.Node != "" {
 			text += " for " + Clean(ev.External.Node)
 		}
+		if ev.External.Kind == event.ExternalCancelNode {
+			return Clean(event.NodeCancelOf(ev.External).Words(ev.External.Node))
+		}
 		if d, err := event.DecisionOf(ev.External.Data); err == nil && ev.External.Kind == event.ExternalDecision {
 			text = Clean(d.By + " " + d.Word.Past() + " " + ev.External.Node)
 			return text + because(d.Comment)

@@ -53,7 +53,7 @@ func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
 			b.WriteString(details(p.t, &p.scene, l))
 			urgent = true
 		}
-		if n := r.Node(l.Node); n != nil && l.Leaf && l.Gate == nil && l.Note == "" && l.Status == event.Running {
+		if n := r.Node(l.Node); n != nil && l.Leaf && l.Gate == nil && l.Note == "" && !l.AsksToEnd() && l.Status == event.Running {
 			p.beats = append(p.beats, beat{n, l.Attempt, l.Time.Go().Add(Heartbeat), nil})
 		}
 	}

@@ -87,7 +87,7 @@ func sentence(t *Term, l *view.Line) string {
 		return text + noted(t, l)
 	case l.Type == view.Resumed:
 		return text + "resumed" + because(l.Reason)
-	case l.Type == view.CancelAsked:
+	case l.AsksToEnd():
 		return text + "asked to stop" + because(l.Reason)
 	}
 	text += t.Style(style(l.Status, l.Result), Clean(string(l.Status)))

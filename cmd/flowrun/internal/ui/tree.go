@@ -42,7 +42,7 @@ func (p *Tree) Update(r *view.Run, lines []view.Line, past bool) {
 		}
 		switch {
 		case n == nil || !l.Leaf:
-		case l.Gate != nil || l.Note != "":
+		case l.Gate != nil || l.Note != "" || l.AsksToEnd():
 		case l.Status.Terminal():
 			if !past && !failed(l) { // a failure is told with its details
 				p.done = append(p.done, n)
@@ -57,7 +57,7 @@ func (p *Tree) Update(r *view.Run, lines []view.Line, past bool) {
 			fmt.Fprintf(&p.above, "%s\n%s", sentence(p.t, l), details(p.t, &p.scene, l))
 			urgent = true
 		}
-		if l.Type == view.Resumed || l.Type == view.CancelAsked || l.Note != "" && !failed(l) {
+		if l.Type == view.Resumed || l.AsksToEnd() || l.Note != "" && !failed(l) {
 			fmt.Fprintln(&p.above, sentence(p.t, l))
 		}
 		if l.End != nil {
