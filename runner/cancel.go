@@ -46,11 +46,7 @@ func nodeToCancel(p *Past, word string) (*view.Node, error) {
 	if p.View.Status.Terminal() {
 		return nil, &NodeProblem{Message: fmt.Sprintf("run %s has ended: %s", p.Run, p.View.Status), Status: p.View.Status}
 	}
-	list := p.View.Find(word)
-	if live := slices.DeleteFunc(slices.Clone(list), func(n *view.Node) bool { return n.Status.Terminal() }); len(live) > 0 {
-		list = live
-	}
-	switch {
+	switch list := p.View.FindLive(word); {
 	case len(list) == 0:
 		return nil, missingNode(p, word)
 	case len(list) > 1:
@@ -61,8 +57,9 @@ func nodeToCancel(p *Past, word string) (*view.Node, error) {
 		return nil, x
 	case list[0].Status.Terminal():
 		return nil, &NodeProblem{Message: fmt.Sprintf("%q of run %s has ended: %s", list[0].Path, p.Run, list[0].Status), Status: list[0].Status}
+	default:
+		return list[0], nil
 	}
-	return list[0], nil
 }
 
 // missingNode says why a word means no node: the workflow does not have it, or its group has not made it.

@@ -225,7 +225,10 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 			m.From = p.whole(a.Text)
 		}
 		c.sets(b, run, &m)
-	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment:
+	case ir.CancelMoment:
+		m.Of, _ = c.whichRun(b)
+		c.cancelled(b, &m)
+	case ir.CrashMoment, ir.VanishMoment, ir.DownMoment:
 		m.Of, _ = c.whichRun(b)
 	case ir.EmitMoment, ir.CheckInMoment:
 		c.published(b, &m)
@@ -242,6 +245,44 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 	case ir.AskMoment:
 	}
 	return m
+}
+
+// cancelled reads which node of a run a block cancels, who cancels it, and why.
+func (c *testChecker) cancelled(b *Block, m *ir.Moment) {
+	m.By, m.Reason = b.Text("by"), b.Text("reason")
+	a := b.attr("node")
+	if a == nil {
+		for _, name := range []string{"by", "reason"} {
+			if other := b.attr(name); other != nil {
+				c.report(diag.Diagnostic{Code: "F0154", Subject: other.span(), Context: b.Words(), Summary: name + " without node",
+					Detail: "It belongs to the cancel of one node:  node = \"STEP\"."})
+			}
+		}
+		return
+	}
+	if m.By == "" {
+		m.By = "test"
+	}
+	w := c.workflow
+	if run := c.runs.named[m.Of]; run != nil {
+		w = run.workflow
+	}
+	if w == nil || !isWritten(a) {
+		if c.runs.loop != nil {
+			c.report(diag.Diagnostic{Code: "F0154", Subject: a.span(), Context: b.Words(), Summary: "A loop has no nodes to cancel",
+				Detail: "Remove  node  to cancel the loop."})
+		}
+		return
+	}
+	p, missing := c.findIn(w, a.Text)
+	switch {
+	case missing != nil:
+		c.missing(b, a.span(), missing, fmt.Sprintf("Workflow %q has no node %q", w.Name, a.Text))
+	case p.in != w:
+		c.report(diag.Diagnostic{Code: "F0154", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%q is in a called run", a.Text),
+			Detail: fmt.Sprintf("Cancel the step that calls workflow %q.", p.in.Name)})
+	}
+	m.Node = p.whole(a.Text)
 }
 
 // sets reads what a person gives in place of steps.

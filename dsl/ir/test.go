@@ -97,7 +97,7 @@ const (
 	AskMoment    MomentKind = "at"     // conditions are asked
 	StartMoment  MomentKind = "start"  // a run starts
 	RetryMoment  MomentKind = "retry"  // a run starts that repeats another one
-	CancelMoment MomentKind = "cancel" // a run is cancelled
+	CancelMoment MomentKind = "cancel" // a run or a node of it is cancelled
 	CrashMoment  MomentKind = "crash"  // the driver dies, and another one takes over
 	VanishMoment MomentKind = "vanish" // the driver stands still, and goes on
 	DownMoment   MomentKind = "down"   // the driver dies, and for some time there is none
@@ -140,14 +140,15 @@ type Moment struct {
 	From string   // of RetryMoment: the node that runs again besides; "" for none
 	// Set are the outputs of steps that By gives, by their paths, of RetryMoment.
 	Set  map[string]value.Value
-	By   string // of RetryMoment and DispatchMoment
+	By   string // of RetryMoment, DispatchMoment and CancelMoment
+	Node string // of CancelMoment: the only node that is cancelled; "" for the run
 	Name string // of the event of EmitMoment, and of the point of CheckInMoment; the id of DispatchMoment and CloseMoment
 	// Data is what the event of EmitMoment says, the figures of MetricsMoment by their names, and the item of DispatchMoment.
 	Data   value.Value
 	Key    string // of EmitMoment; "": none
 	Forge  bool   // of EmitMoment: the delivery of a webhook has a signature of another key
 	As     string // of CheckInMoment
-	Reason string // of CheckInMoment: why the party is not ready; "": it is ready
+	Reason string // of CheckInMoment: why the party is not ready; "": it is ready. Of CancelMoment: why; "": no reason
 	// Decision is that of DecideMoment, and After counts from when the node of the path Name first waits for people.
 	Decision *TestDecision
 	At       Place

@@ -426,6 +426,8 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return t.publish(m, of.id)
 	case m.Kind == ir.CancelMoment && of.view.Status.Terminal():
 		t.unheard(m, "The run had ended.")
+	case m.Kind == ir.CancelMoment && m.Node != "":
+		return t.cancelNode(ctx, m, of)
 	case m.Kind == ir.CancelMoment:
 		return t.host.Cancel(ctx, of.id, "the test cancels it")
 	case m.Kind == ir.RedriveMoment:
@@ -449,6 +451,21 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		t.own++
 		t.down = m.For
 		return sim.ErrCrashed
+	}
+	return nil
+}
+
+// cancelNode lets a person cancel a node of a run.
+func (t *test) cancelNode(ctx context.Context, m *ir.Moment, of *seen) error {
+	switch list := of.view.FindLive(m.Node); {
+	case len(list) == 0:
+		t.unheard(m, fmt.Sprintf("The run had no node %q then.", m.Node))
+	case list[0].Status.Terminal():
+		t.unheard(m, fmt.Sprintf("%q had ended: %s.", list[0].Path, list[0].Status))
+	case len(list) > 1:
+		t.unheard(m, fmt.Sprintf("%d nodes had the name %q then, such as %q.", len(list), m.Node, list[0].Path))
+	default:
+		return t.host.Signal(ctx, of.id, event.NodeCancel{By: m.By, Reason: m.Reason}.External(list[0].Path))
 	}
 	return nil
 }

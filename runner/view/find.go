@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,15 @@ func (r *Run) Find(word string) []*Node {
 		return list
 	}
 	return r.Named(word)
+}
+
+// FindLive is [Run.Find] without nodes that have ended, if there are others.
+func (r *Run) FindLive(word string) []*Node {
+	list := r.Find(word)
+	if live := slices.DeleteFunc(slices.Clone(list), func(n *Node) bool { return n.Status.Terminal() }); len(live) > 0 {
+		return live
+	}
+	return list
 }
 
 // find lists the nodes of a level, and below it, that the rest of a path means.

@@ -57,6 +57,20 @@ type Cancel struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// CancelNode asks for the end of one node of a run: a step, a group, an instance or an iteration.
+type CancelNode struct {
+	// Node is the path of the node, such as copy[1]; its name, if it is unique; or the path with the name of an item, such as copy["b"].
+	Node string `json:"node"`
+	// By is the person who cancels the node; "somebody" if it is left out.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// NodeCancelled says that the request to cancel a node is recorded.
+type NodeCancelled struct {
+	Node string `json:"node"` // its path
+}
+
 // Emit publishes an event.
 type Emit struct {
 	Event string          `json:"event"`
@@ -143,6 +157,7 @@ var routes = []route{
 		{"with", "The other run, which counts as the older one.", "string"}, {"all", "Also nodes that do not differ.", "boolean"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/definition/changes", about: "How the file that a run began with differs today from the definition of the run: its text, and the nodes that are added, removed or changed.", answer: DefinitionChanges{}, do: (*Server).changes},
 	{method: "POST", path: "/api/v1/runs/{run}/cancel", about: "Asks for the end of a run. A second request ends it at once.", body: Cancel{}, answer: Done{}, do: (*Server).cancel},
+	{method: "POST", path: "/api/v1/runs/{run}/node/cancel", about: "Asks for the end of one node of a run, and of all nodes below it; the run goes on.", body: CancelNode{}, answer: NodeCancelled{}, do: (*Server).cancelNode},
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
 	{method: "POST", path: "/api/v1/runs/{run}/retry", about: "Starts a run that repeats a run which has ended: what did not succeed runs again, and the rest is reused. The daemon drives it.", body: Retry{}, answer: Started{}, do: (*Server).retry},
 	{method: "GET", path: "/api/v1/runs/{run}/logs", about: "The attempts of a run, with the sizes of what they wrote.", answer: Logs{}, do: (*Server).logs, query: []param{
@@ -521,6 +536,34 @@ func (s *Server) cancel(r *http.Request) (any, error) {
 		err = s.daemon.store.Cancel(r.Context(), info.Run, c.Reason)
 	}
 	return Done{err == nil}, err
+}
+
+func (s *Server) cancelNode(r *http.Request) (any, error) {
+	var c CancelNode
+	info, err := s.info(r)
+	if err == nil {
+		err = readBody(r, &c)
+	}
+	if err == nil && c.Node == "" {
+		err = &refusal{http.StatusBadRequest, "body", "node is needed"}
+	}
+	if err == nil {
+		err = s.audit(r, "cancel.node", info.Run+" "+c.Node, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.daemon.store.CancelNode(r.Context(), info.Run, c.Node, event.NodeCancel{By: c.By, Reason: c.Reason})
+	var no *runner.NodeProblem
+	switch {
+	case errors.As(err, &no) && no.Status != "":
+		err = &refusal{http.StatusConflict, "ended", no.Message}
+	case errors.As(err, &no) && len(no.Names) > 1:
+		err = &refusal{http.StatusConflict, "node", no.Message + ": " + strings.Join(no.Names, ", ")}
+	case errors.As(err, &no):
+		err = &refusal{http.StatusNotFound, "node", no.Message}
+	}
+	return NodeCancelled{path}, err
 }
 
 func (s *Server) emit(r *http.Request) (any, error) {

@@ -434,6 +434,15 @@ func TestEveryOperation(t *testing.T) {
 	d.has("postEvents", args{"body": Emit{Event: "order.placed", Data: json.RawMessage(`{"id":"x"}`), Key: "k"}}, `"id":"ev-`)
 	d.has("getEvents", nil, `"name":"order.placed"`)
 	d.has("getPrograms", nil, `"event":"order.*"`)
+
+	// One node of a run, which fails then.
+	one := start("long")
+	d.call("postRunsRunNodeCancel", 404, args{"run": one, "body": CancelNode{Node: "pauze"}})
+	d.call("postRunsRunNodeCancel", 400, args{"run": one, "body": CancelNode{}})
+	d.has("postRunsRunNodeCancel", args{"run": one, "body": CancelNode{Node: "pause", By: "ann", Reason: "enough"}}, `"node":"pause"`)
+	d.wait(one, "failed")
+	d.has("getRunsRunNode", args{"run": one, "path": "pause"}, `"status":"cancelled"`, `ann cancelled it: enough`)
+	d.call("postRunsRunNodeCancel", 409, args{"run": one, "body": CancelNode{Node: "pause"}})
 	d.has("postRunsRunCancel", args{"run": long, "body": Cancel{Reason: "enough"}}, `"done":true`)
 	d.wait(long, "cancelled")
 
@@ -448,7 +457,7 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("a row of the audit is %+v", a)
 		}
 	}
-	want := []string{"agent.start", "agent.stop", "cancel", "dead_letter.drop", "dead_letter.redrive", "decide", "dispatch", "dispatch.cancel", "emit", "limit.reset", "login", "loop.pause", "loop.resume", "loop.stop", "memory.forget", "memory.pin", "memory.revert", "memory.supersede", "memory.unpin", "retry", "routine.pause", "routine.resume", "routine.run"}
+	want := []string{"agent.start", "agent.stop", "cancel", "cancel.node", "dead_letter.drop", "dead_letter.redrive", "decide", "dispatch", "dispatch.cancel", "emit", "limit.reset", "login", "loop.pause", "loop.resume", "loop.stop", "memory.forget", "memory.pin", "memory.revert", "memory.supersede", "memory.unpin", "retry", "routine.pause", "routine.resume", "routine.run"}
 	if have := slices.Sorted(maps.Keys(rows)); !slices.Equal(have, want) {
 		t.Errorf("the audit has rows of %v, want %v", have, want)
 	}
