@@ -112,19 +112,19 @@ type coldState struct {
 	by         string           // who gave the result; "": nobody
 	deadline   *deadline
 	budget     *budget
-	rule       *triggerState   // nil without a trigger_rule
-	hold       *hold           // what a group or a call holds of quotas
-	waits      *eventWait      // set while the node waits for an event
-	sync       *syncWait       // of a sync step
-	room       uint64          // not 0: the node waits for room in a budget; see budgetWait
-	waitsFor   event.WaitsFor  // what that wait was last shown as
-	judging    *judging        // set while an agent judges for a gate
-	asking     *asking         // set while the node waits for people
-	aborted    bool            // somebody has aborted it, which stops what is around it
+	rule       *triggerState     // nil without a trigger_rule
+	hold       *hold             // what a group or a call holds of quotas
+	waits      *eventWait        // set while the node waits for an event
+	sync       *syncWait         // of a sync step
+	room       uint64            // not 0: the node waits for room in a budget; see budgetWait
+	waitsFor   event.WaitsFor    // what that wait was last shown as
+	judging    *judging          // set while an agent judges for a gate
+	asking     *asking           // set while the node waits for people
+	aborted    bool              // somebody has aborted it, which stops what is around it
 	cancel     *event.NodeCancel // nil unless a person has cancelled the node
-	refusal    *refusal        // set from the refusal of an attempt to the next start
-	priority   int16           // set when the node first asks for slots
-	reused     *event.Reused   // the node's end in the run that this run repeats
+	refusal    *refusal          // set from the refusal of an attempt to the next start
+	priority   int16             // set when the node first asks for slots
+	reused     *event.Reused     // the node's end in the run that this run repeats
 }
 
 func (m *Machine) coldState(r ref) *coldState {

@@ -13,9 +13,9 @@ const (
 	CancelAsked = "run.cancel_asked"
 	// NodeCancelAsked is the request to end one node.
 	NodeCancelAsked = "node.cancel_asked"
-	GatePassed  = "gate.passed"
-	GateFailed  = "gate.failed"
-	GateWarned  = "gate.warned"
+	GatePassed      = "gate.passed"
+	GateFailed      = "gate.failed"
+	GateWarned      = "gate.warned"
 )
 
 // Line is one visible change of a run.

@@ -49,6 +49,9 @@ func (c *simulation) repeat(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	end, err := c.drive(again, nil)
+	if errors.Is(err, sim.ErrStuck) && c.cancelledWait() {
+		return true
+	}
 	if err != nil {
 		t.Errorf("seed %d: the run that repeats it: %v", c.seed, err)
 		return true

@@ -86,3 +86,16 @@ func tookCancel(path string, r *event.Reaction) bool {
 			return c.Cancel != nil && ended(c.Cancel.Node, c.Cancel.Reason) || c.CancelChild != nil && ended(c.CancelChild.Node, c.CancelChild.Reason)
 		})
 }
+
+// cancelledWait reports whether a person has cancelled a wait for an event of the run. The run that repeats it waits again, and reuses
+// the step that has published the event.
+func (c *simulation) cancelledWait() (cancelled bool) {
+	j := c.runs[root].j
+	eachNode(c.runs[root].w.Nodes, func(n *ir.Node) {
+		w := did[*ir.Wait](n)
+		for path, name := range j.names {
+			cancelled = cancelled || w != nil && w.Event != "" && name == n.Name && j.status[path] == event.Cancelled && len(j.ended) > 0
+		}
+	})
+	return cancelled
+}

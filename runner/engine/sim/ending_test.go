@@ -102,7 +102,7 @@ type journey struct {
 	tolerated map[string]bool
 	cancels   int
 	ended     map[string]bool // by path: a person has cancelled it
-	never     bool // it was cancelled before it began
+	never     bool            // it was cancelled before it began
 }
 
 func newJourney() *journey {
