@@ -109,7 +109,7 @@ var testBlocks = map[string]*Block{
 	"test.metrics": {Doc: "Sets the metrics of the machine for rules of adapt. They are null before the first such block.", Attrs: attrs(ofRun("all runs that read them", "Name of the only run that gets the metrics."), after,
 		Attr{Name: "cpu", Kind: Value, Want: value.NumberType, Min: 0, Max: 100, Default: "as it was", Doc: "CPU load, in percent."},
 		Attr{Name: "memory", Kind: Value, Want: value.NumberType, Min: 0, Max: 100, Default: "as it was", Doc: "Memory in use, in percent."})},
-	"at":     {Label: "moment", AnyLabel: true, Doc: "Evaluates conditions at a time after the start, such as \"10m\".", Attrs: attrs(required(expects))},
+	"at": {Label: "moment", AnyLabel: true, Doc: "Evaluates conditions at a time after the start, such as \"10m\".", Attrs: attrs(required(expects))},
 	"cancel": {Doc: "Cancels the run, or one node of it, as flowrun cancel does.", Attrs: attrs(ofRun("the only run", "Name of the run to cancel."), after,
 		Attr{Name: "node", Kind: Text, Default: "the whole run", Doc: "Path of the only node to cancel, such as each[1], or its name if it is unique. The rest of the run continues."},
 		Attr{Name: "by", Kind: Text, Default: `"test"`, Doc: "Person who cancels the node."},
