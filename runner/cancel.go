@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
@@ -17,7 +16,9 @@ type NodeProblem struct {
 	Message string
 	// Status is how the node, or the run, has ended; "" if no such node exists now.
 	Status event.Status
-	// Names are paths or names to choose from; nil if there is nothing to choose.
+	// Unknown is the name that the workflow does not have; "" if it has the name.
+	Unknown string
+	// Names are the names of the workflow if Unknown is set, else the paths of the nodes that the word can mean; nil if there are none.
 	Names []string
 }
 
@@ -77,11 +78,7 @@ func missingNode(p *Past, word string) error {
 		}
 		return &NodeProblem{Message: fmt.Sprintf("%q does not exist yet: the group around it has not started it", word)}
 	}
-	x := &NodeProblem{Message: fmt.Sprintf("workflow %q has no node %q", p.Workflow.Name, word)}
-	if near := diag.Nearest(view.Base(word), names); near != "" {
-		x.Names = []string{near}
-	}
-	return x
+	return &NodeProblem{Message: fmt.Sprintf("workflow %q has no node %q", p.Workflow.Name, word), Unknown: view.Base(word), Names: names}
 }
 
 // AwaitNode waits until a node of a run has ended, and returns its status. It returns "" if no process drives the run, or if the

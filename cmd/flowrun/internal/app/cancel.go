@@ -82,7 +82,7 @@ func (a *app) runCancelNode(s *store, info engine.Info, r *args.Cancel) error {
 	}
 	path, err := s.CancelNode(context.Background(), info.Run, *r.Node, event.NodeCancel{By: by, Reason: r.Reason})
 	if err != nil {
-		return a.explainNodeProblem(s, info.Run, err)
+		return a.explainCancelNode(s, info.Run, err)
 	}
 	a.err.Printf("run %s: cancellation of %s requested\n", info.Run, ui.Clean(path))
 	if info, err = s.Get(context.Background(), info.Run); err != nil {
@@ -112,8 +112,8 @@ func (a *app) runCancelNode(s *store, info engine.Info, r *args.Cancel) error {
 	return nil
 }
 
-// explainNodeProblem turns the refusal to cancel a node into a message and an exit code.
-func (a *app) explainNodeProblem(s *store, run string, err error) error {
+// explainCancelNode turns the refusal to cancel a node into a message and an exit code.
+func (a *app) explainCancelNode(s *store, run string, err error) error {
 	var p *runner.NodeProblem
 	switch {
 	case !errors.As(err, &p):
@@ -124,8 +124,8 @@ func (a *app) explainNodeProblem(s *store, run string, err error) error {
 			return nil
 		}
 		return &ended{exitNo}
-	case len(p.Names) == 1:
-		return &args.Error{Message: ui.Clean(p.Message), Hint: fmt.Sprintf("Did you mean %q?", p.Names[0])}
+	case p.Unknown != "":
+		return unknown(p.Unknown, p.Names, "See flowrun runs show "+run+a.sceneOf(s, nil).Flags, ui.Clean(p.Message))
 	case len(p.Names) > 1:
 		return &args.Error{Message: ui.Clean(p.Message), Hint: "Name one: " + ui.Clean(strings.Join(p.Names, ", "))}
 	}

@@ -157,7 +157,7 @@ var routes = []route{
 		{"with", "The other run, which counts as the older one.", "string"}, {"all", "Also nodes that do not differ.", "boolean"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/definition/changes", about: "How the file that a run began with differs today from the definition of the run: its text, and the nodes that are added, removed or changed.", answer: DefinitionChanges{}, do: (*Server).changes},
 	{method: "POST", path: "/api/v1/runs/{run}/cancel", about: "Asks for the end of a run. A second request ends it at once.", body: Cancel{}, answer: Done{}, do: (*Server).cancel},
-	{method: "POST", path: "/api/v1/runs/{run}/node/cancel", about: "Asks for the end of one node of a run, and of all nodes below it; the run goes on.", body: CancelNode{}, answer: NodeCancelled{}, do: (*Server).cancelNode},
+	{method: "POST", path: "/api/v1/runs/{run}/node/cancel", about: "Asks for the end of one node of a run, and of all nodes below it; the run continues.", body: CancelNode{}, answer: NodeCancelled{}, do: (*Server).cancelNode},
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
 	{method: "POST", path: "/api/v1/runs/{run}/retry", about: "Starts a run that repeats a run which has ended: what did not succeed runs again, and the rest is reused. The daemon drives it.", body: Retry{}, answer: Started{}, do: (*Server).retry},
 	{method: "GET", path: "/api/v1/runs/{run}/logs", about: "The attempts of a run, with the sizes of what they wrote.", answer: Logs{}, do: (*Server).logs, query: []param{
@@ -558,7 +558,7 @@ func (s *Server) cancelNode(r *http.Request) (any, error) {
 	switch {
 	case errors.As(err, &no) && no.Status != "":
 		err = &refusal{http.StatusConflict, "ended", no.Message}
-	case errors.As(err, &no) && len(no.Names) > 1:
+	case errors.As(err, &no) && no.Unknown == "" && no.Names != nil:
 		err = &refusal{http.StatusConflict, "node", no.Message + ": " + strings.Join(no.Names, ", ")}
 	case errors.As(err, &no):
 		err = &refusal{http.StatusNotFound, "node", no.Message}
