@@ -31,6 +31,7 @@ type Run struct {
 	live     map[uint64]attempt
 	done     []worked
 	waiting  map[string]bool // steps that wait, by path
+	began    event.Time      // of the first event
 	last     event.Time
 	ended    bool
 }
@@ -112,6 +113,9 @@ func (r *Run) takeEvent(ev *event.Event) {
 			r.note(r.live[ticket], r.last)
 		}
 		clear(r.live)
+	}
+	if r.began == 0 {
+		r.began = ev.At
 	}
 	r.last = ev.At
 }

@@ -184,7 +184,7 @@ var spoken = []struct {
 	{"dlq show dl-1 --json", false},
 	{"dlq redrive dl-1 GIVEN --as somebody --json --death-limit 2", false},
 	{"dlq drop dl-1 --json", false},
-	{"stats --since 7d --by agent", false},
+	{"stats --since 7d --by agent --daily", false},
 	{"stats --since 7d --by workflow --json", false},
 	{"limits", false},
 	{"limits --json", false},

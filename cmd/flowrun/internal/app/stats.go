@@ -33,6 +33,7 @@ After them come the targets of loops, whose tasks are items, and whose figures a
 	}
 	c.Flags().StringVar(&r.Since, "since", "24h", "count from an `AGE` ago (24h, 7d), or from a moment (2026-01-05T08:00:00Z)")
 	c.Flags().StringVar(&r.By, "by", "", "a line for each `GROUP`: workflow, agent, pattern (the group around a step, or its feedback, consensus or compete) or version")
+	c.Flags().BoolVar(&r.Daily, "daily", false, "also a line for each day; with --by in JSON the groups of each day")
 	jsonFlag(c, &r.JSON)
 	return c
 }
@@ -63,7 +64,19 @@ func (a *app) runStats(r *args.Stats) error {
 		return err
 	}
 	total, groups := stats.Compute(runs, since, until, stats.Group(r.By))
-	ui.Stats(a.out, ui.StatsOf{Since: since, Until: until, By: r.By, Total: total, Groups: groups, Loops: loops}, r.JSON)
+	out := ui.StatsOf{Since: since, Until: until, By: r.By, Total: total, Groups: groups, Loops: loops}
+	if r.Daily {
+		if at.Sub(begin) > (serve.MaxDays-1)*24*time.Hour {
+			return args.Errorf("--daily is for %d days at most", serve.MaxDays-1)
+		}
+		if a.global.UTC {
+			at = at.UTC()
+		}
+		for _, d := range serve.DescribeDays(runs, begin, at, stats.Group(r.By)) {
+			out.Days = append(out.Days, ui.DayOf(d))
+		}
+	}
+	ui.Stats(a.out, out, r.JSON)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 type Stats struct {
 	Since string // an age, or a moment in RFC 3339
 	By    string // one of Groups, or ""
+	Daily bool   // figures for each day, too
 	JSON  bool
 
 	Groups []string

@@ -275,6 +275,8 @@ func TestEveryOperation(t *testing.T) {
 	d.has("getStats", args{"since": "7d", "by": "workflow"}, `"by":"workflow"`, `"success_rate":`)
 	d.call("getStats", 400, args{"since": "yesterday"})
 	d.call("getStats", 400, args{"by": "colour"})
+	d.has("getStats", args{"since": "7d", "daily": true}, `"days":[{"from":"`)
+	d.call("getStats", 400, args{"since": "900d", "daily": true})
 	d.has("getLimits", nil, `"limits":[`)
 	d.has("getHeap", nil, "\x1f\x8b") // gzip, which pprof reads
 	d.has("postLogin", args{"body": Nothing{}}, `"path":"/login?code=`)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"net/http"
 	"runtime"
 	"runtime/pprof"
@@ -20,7 +21,35 @@ type Stats struct {
 	Total  stats.Figures `json:"total"`
 	By     *string       `json:"by"` // null: Groups is empty
 	Groups []stats.Named `json:"groups"`
+	Days   []Day         `json:"days,omitempty"`   // where they are asked for, the oldest first
 	Unread []string      `json:"unread,omitempty"` // runs that cannot be read, and are left out
+}
+
+// Day are the figures of a day of the server's time zone. The first one begins with the span, and the last one ends with it.
+type Day struct {
+	From   string        `json:"from"`
+	Until  string        `json:"until"`
+	Total  stats.Figures `json:"total"`
+	Groups []stats.Named `json:"groups"` // those that did something on the day
+}
+
+// MaxDays bounds the days of an answer.
+const MaxDays = 400
+
+// DescribeDays computes the figures of each day of a span, in the zone of until.
+func DescribeDays(runs []*stats.Run, since, until time.Time, by stats.Group) (list []Day) {
+	since = since.In(until.Location())
+	bounds := []event.Time{event.At(since)}
+	for day := since; len(bounds) < MaxDays; {
+		if day = time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, day.Location()); !day.Before(until) {
+			break
+		}
+		bounds = append(bounds, event.At(day))
+	}
+	for _, d := range stats.Days(runs, append(bounds, event.At(until)), by) {
+		list = append(list, Day{d.From.Go().In(until.Location()).Format(time.RFC3339), d.Until.Go().In(until.Location()).Format(time.RFC3339), d.Total, append([]stats.Named{}, d.Groups...)})
+	}
+	return list
 }
 
 // DescribeStats computes the figures of runs in a span of time; by "" makes no groups.
@@ -58,6 +87,13 @@ func (s *Server) stats(r *http.Request) (any, error) {
 	if by != "" && !slices.Contains(stats.Groups, by) {
 		return nil, &refusal{http.StatusBadRequest, "query", "by is workflow, agent, pattern or version"}
 	}
+	daily, err := readFlag(r, "daily")
+	if err != nil {
+		return nil, err
+	}
+	if daily && span > (MaxDays-1)*24*time.Hour {
+		return nil, &refusal{http.StatusBadRequest, "query", fmt.Sprintf("daily figures are for %d days at most", MaxDays-1)}
+	}
 	now := time.Now()
 	since := event.At(now.Add(-span))
 	f := &s.folds
@@ -73,6 +109,9 @@ func (s *Server) stats(r *http.Request) (any, error) {
 	}
 	out := DescribeStats(f.runs, since, event.At(now), by)
 	out.Unread = f.unread
+	if daily {
+		out.Days = DescribeDays(f.runs, now.Add(-span), now, by)
+	}
 	return out, nil
 }
 

@@ -15,6 +15,15 @@ type StatsOf struct {
 	Total        stats.Figures
 	Groups       []stats.Named
 	Loops        []LoopFigures
+	Days         []DayOf // the oldest first
+}
+
+// DayOf are the figures of a day.
+type DayOf struct {
+	From   string        `json:"from"` // in RFC 3339
+	Until  string        `json:"until"`
+	Total  stats.Figures `json:"total"`
+	Groups []stats.Named `json:"groups"`
 }
 
 // LoopFigures are the figures of the last 24 hours of a loop that has a target.
@@ -31,13 +40,14 @@ type statsJSON struct {
 	Total  stats.Figures `json:"total"`
 	By     *string       `json:"by"`
 	Groups []stats.Named `json:"groups"`
+	Days   []DayOf       `json:"days,omitempty"`
 	Loops  []LoopFigures `json:"loops,omitempty"`
 }
 
 // Stats writes figures, as a table or as JSON.
 func Stats(t *Term, s StatsOf, asJSON bool) {
 	if asJSON {
-		j := statsJSON{Since: s.Since.Go().Format(time.RFC3339), Until: s.Until.Go().Format(time.RFC3339), Total: s.Total, Groups: []stats.Named{}, Loops: s.Loops}
+		j := statsJSON{Since: s.Since.Go().Format(time.RFC3339), Until: s.Until.Go().Format(time.RFC3339), Total: s.Total, Groups: []stats.Named{}, Loops: s.Loops, Days: s.Days}
 		if s.By != "" {
 			j.By, j.Groups = &s.By, append(j.Groups, s.Groups...)
 		}
@@ -61,6 +71,13 @@ func Stats(t *Term, s StatsOf, asJSON bool) {
 		for _, words := range l.Words {
 			t.Printf("%s: %s\n", Clean(l.Loop), Clean(words))
 		}
+	}
+	if len(s.Days) > 0 {
+		t.Printf("\n%-10s  %6s  %6s  %8s  %9s  %6s  %9s  %8s\n", "day", "tasks", "failed", "success", "mean time", "retry", "tokens", "dollars")
+	}
+	for i := range s.Days {
+		d := &s.Days[i].Total
+		t.Printf("%s  %6d  %6d  %8s  %9s  %6s  %9.0f  %8.2f\n", s.Days[i].From[:len(time.DateOnly)], d.Tasks, d.Failed, percent(d.SuccessRate), timeOf(d.MeanTime), percent(d.RetryRate), d.Tokens, d.CostUSD)
 	}
 	if s.By == "" {
 		return
