@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/stats"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -32,6 +34,10 @@ func (p *Pages) functions() template.FuncMap {
 		"entry":   func(id string) string { return "/memory/entry?id=" + url.QueryEscape(id) },
 		"bywhom":  byWhom,
 		"icon":    icon,
+		"dayof":   func(d serve.Day, member string) *stats.Figures { return figuresOf(&d, member) },
+		"numbers": func(since, by, of string) string {
+			return "/numbers?" + url.Values{"since": {since}, "by": {by}, "of": {of}}.Encode()
+		},
 		"join":    strings.Join,
 		"colours": colours,
 		"dict":    dict,

@@ -528,18 +528,33 @@ func (p *Pages) showLimits(_ http.ResponseWriter, r *http.Request) (any, error) 
 }
 
 // spans are the spans of time of the page with numbers.
-var spans = []string{"24h", "7d", "30d"}
+var spans = []string{"24h", "7d", "30d", "90d", "365d"}
+
+// numbersPage are the figures of a span, of its days, and by group.
+type numbersPage struct {
+	Stats         serve.Stats
+	Since, By, Of string
+	Spans         []string
+	Groups        []stats.Group
+	Charts        []chart
+	Days          []serve.Day // the newest first
+}
 
 func (p *Pages) showNumbers(_ http.ResponseWriter, r *http.Request) (any, error) {
-	since, by := r.URL.Query().Get("since"), r.URL.Query().Get("by")
-	if !slices.Contains(spans, since) {
-		since = spans[0]
+	q := r.URL.Query()
+	d := numbersPage{Since: q.Get("since"), By: q.Get("by"), Of: q.Get("of"), Spans: spans, Groups: stats.Groups}
+	if !slices.Contains(spans, d.Since) {
+		d.Since = "7d"
 	}
-	if !slices.Contains(stats.Groups, stats.Group(by)) {
-		by = string(stats.ByWorkflow)
+	if !slices.Contains(stats.Groups, stats.Group(d.By)) {
+		d.By = string(stats.ByWorkflow)
 	}
-	s, err := get[serve.Stats](p, r, "/stats?since=%s&by=%s", since, by)
-	return map[string]any{"Stats": s, "Since": since, "By": by, "Spans": spans, "Groups": stats.Groups}, err
+	var err error
+	d.Stats, err = get[serve.Stats](p, r, "/stats?since=%s&by=%s&daily=true", d.Since, d.By)
+	d.Charts = newCharts(d.Stats.Days, d.Of)
+	d.Days = slices.Clone(d.Stats.Days)
+	slices.Reverse(d.Days)
+	return d, err
 }
 
 func (p *Pages) showLetters(_ http.ResponseWriter, r *http.Request) (any, error) {

@@ -28,6 +28,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/standalone"
+	"github.com/flowrun/flowrun/runner/stats"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -300,29 +301,30 @@ func TestPages(t *testing.T) {
 	}
 	escaped := "&lt;script&gt;alert(1)&lt;/script&gt;"
 	pages := map[string][]string{
-		"/":                                    {"Look at this:", escaped, "failed run", "nightly", "engineering"},
-		"/runs":                                {ship, ask, many, "4 runs"},
-		"/runs?status=failed&text=" + ship:     {ship, "1 run"},
-		"/runs/" + ship:                        {"test[1]", "2 of 3 succeeded, 1 failed", "blocked", "exit code 1"},
-		"/runs/" + ship + "?tab=graph":         {"<svg", "/runs/" + ship + "/node?name=build"},
-		"/runs/" + ship + "?tab=timeline":      {"s-succeeded", "s-failed"},
-		"/runs/" + ship + "?tab=definition":    {"flow.hcl", "workflow &#34;ship&#34;", "<code>/flow.hcl</code> does not exist any more"},
-		"/runs/" + ship + "/node?path=build":   {`<span class="t-c1">red</span>`, "&lt;b&gt;bold", escaped, "standard error"},
-		"/runs/" + ship + "/node?name=build":   {"These nodes wait for it: test"},
-		"/runs/" + ship + "/node?path=test[1]": {"exit code 1"},
-		"/runs/" + ask:                         {"waiting", `draft</a> <span class="quiet">feedback</span>`, "draft_product"},
-		"/runs/" + ask + "/node?path=draft":    {"<span>feedback</span>"},
-		"/runs/" + many:                        {"4 failed", "number 503", "number 1503", "show 2000"},
-		"/runs/" + many + "?under=all&page=10": {"all[1999]", "Page 10 of 10"},
-		"/inbox":                               {escaped, "Your name", "number, required", "approve", "reject"},
-		"/loops":                               {"engineering", escaped, "Take back"},
-		"/routines":                            {"nightly", "0 2 * * *", "Run now"},
-		"/events":                              {"order.placed", "/flow.hcl"},
-		"/limits":                              {"Agents in the last 24 hours"},
-		"/numbers?since=7d&by=agent":           {"success rate", "By agent"},
-		"/letters":                             {"exit code 1", "number 3"},
-		"/audit":                               {"dispatch", "emit", "page"},
-		"/login":                               {"Now"}, // whoever is in is led on
+		"/":                                       {"Look at this:", escaped, "failed run", "nightly", "engineering"},
+		"/runs":                                   {ship, ask, many, "4 runs"},
+		"/runs?status=failed&text=" + ship:        {ship, "1 run"},
+		"/runs/" + ship:                           {"test[1]", "2 of 3 succeeded, 1 failed", "blocked", "exit code 1"},
+		"/runs/" + ship + "?tab=graph":            {"<svg", "/runs/" + ship + "/node?name=build"},
+		"/runs/" + ship + "?tab=timeline":         {"s-succeeded", "s-failed"},
+		"/runs/" + ship + "?tab=definition":       {"flow.hcl", "workflow &#34;ship&#34;", "<code>/flow.hcl</code> does not exist any more"},
+		"/runs/" + ship + "/node?path=build":      {`<span class="t-c1">red</span>`, "&lt;b&gt;bold", escaped, "standard error"},
+		"/runs/" + ship + "/node?name=build":      {"These nodes wait for it: test"},
+		"/runs/" + ship + "/node?path=test[1]":    {"exit code 1"},
+		"/runs/" + ask:                            {"waiting", `draft</a> <span class="quiet">feedback</span>`, "draft_product"},
+		"/runs/" + ask + "/node?path=draft":       {"<span>feedback</span>"},
+		"/runs/" + many:                           {"4 failed", "number 503", "number 1503", "show 2000"},
+		"/runs/" + many + "?under=all&page=10":    {"all[1999]", "Page 10 of 10"},
+		"/inbox":                                  {escaped, "Your name", "number, required", "approve", "reject"},
+		"/loops":                                  {"engineering", escaped, "Take back"},
+		"/routines":                               {"nightly", "0 2 * * *", "Run now"},
+		"/events":                                 {"order.placed", "/flow.hcl"},
+		"/limits":                                 {"Agents in the last 24 hours"},
+		"/numbers?since=7d&by=agent":              {"success rate", "By agent", "Success rate", "The figures of each day"},
+		"/numbers?of=" + url.QueryEscape(hostile): {"workflow &#34;&#39;&gt;&lt;script", "nothing"},
+		"/letters":                                {"exit code 1", "number 3"},
+		"/audit":                                  {"dispatch", "emit", "page"},
+		"/login":                                  {"Now"}, // whoever is in is led on
 	}
 	for path, texts := range pages { // any order: each on its own
 		page := h.has(path, texts...)
@@ -922,5 +924,29 @@ func BenchmarkRun(b *testing.B) {
 		if list, _ := failures(nodes, byPath); len(list) != 5 || len(rows(roots)) != 1 {
 			b.Fatal(len(list), len(rows(roots)))
 		}
+	}
+}
+
+// TestCharts: a day is as high as its figure, what failed of it is drawn in it, and a day without a figure has no bar.
+func TestCharts(t *testing.T) {
+	half := 0.5
+	days := []serve.Day{{From: "2026-01-02T00:00:00Z"}, {From: "2026-01-03T00:00:00Z", Total: stats.Figures{Tasks: 10, Failed: 2, SuccessRate: &half},
+		Groups: []stats.Named{{Name: "ann", Figures: stats.Figures{Tasks: 4}}}}, {From: "2026-01-04T00:00:00Z", Total: stats.Figures{Tasks: 5}}}
+	all := newCharts(days, "")
+	tasks, success := all[0], all[1]
+	if got := tasks.Bars[1]; got.Y != "0.0" || got.Height != "90.0" || got.FailedY != "72.0" || got.FailedHeight != "18.0" || got.Words != "2026-01-03: 10, 2 failed" {
+		t.Errorf("the bar of the tasks is %+v", got)
+	}
+	if tasks.Bars[2].Height != "45.0" || tasks.Sum != "15" || tasks.Most != "10" || len(tasks.Labels) != 3 {
+		t.Errorf("the chart of the tasks is %+v", tasks)
+	}
+	if success.Bars[0].Height != "" || success.Bars[1].Height != "90.0" || success.Sum != "" || success.Most != "50.0 %" {
+		t.Errorf("the chart of the success rate is %+v", success)
+	}
+	if ann := newCharts(days, "ann")[0]; ann.Bars[0].Height != "" || ann.Bars[1].Height != "90.0" || ann.Bars[2].Words != "2026-01-04: nothing" {
+		t.Errorf("the chart of ann is %+v", ann)
+	}
+	if newCharts(nil, "") != nil {
+		t.Error("no days have a chart")
 	}
 }
