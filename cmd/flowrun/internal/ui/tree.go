@@ -20,10 +20,14 @@ type Tree struct {
 	above  strings.Builder       // waits to be printed above the tree
 	below  []string              // the lines painted last
 	end    string                // the last sentence
-	small  bool                  // compact: once the tree did not fit
+	small  bool                  // compact: once the tree did not fit, until the next resize
+	gone   bool                  // rows of the tree have left the screen at the top
+	shown  []shownLine           // the last lines that were printed above the tree, maxShown of them at most
 	active []*view.Node          // leaves under way, in order of start; may hold some that ended since
 	said   map[*view.Node]Saying // the last word of agents at work
 	done   []*view.Node          // leaves that ended and were not scrolled up yet
+
+	painted [2]int // the columns and rows of the terminal when the tree was painted last; 0 before
 }
 
 // NewTree makes a Progress for a terminal that can be repainted.
@@ -95,23 +99,77 @@ func (p *Tree) Close(now time.Time) {
 // paint replaces what was painted last, in one write.
 func (p *Tree) paint() {
 	columns, rows := p.t.Size()
+	resized := p.painted != [2]int{} && p.painted != [2]int{columns, rows}
+	if resized {
+		p.small = false
+	}
+	said := p.above.Len()
 	lines := p.lines(columns, rows)
 	var b strings.Builder
-	if up := height(p.below, columns); up > 0 {
-		fmt.Fprintf(&b, "\r\x1b[%dA", up)
-	}
+	p.clear(&b, columns, rows, resized, len(lines))
 	for _, l := range strings.SplitAfter(p.above.String(), "\n") {
-		if l != "" {
-			b.WriteString(strings.TrimSuffix(l, "\n") + "\x1b[K\n")
+		if l == "" {
+			continue
 		}
+		l = strings.TrimSuffix(l, "\n")
+		b.WriteString(l + "\x1b[K\n")
+		p.shown = append(p.shown[max(0, len(p.shown)+1-maxShown):], shownLine{l, said <= 0})
+		said -= len(l) + 1
 	}
 	p.above.Reset()
+	p.painted = [2]int{columns, rows}
 	for _, l := range lines {
 		b.WriteString(l + "\x1b[K\n")
 	}
 	b.WriteString("\x1b[J")
 	p.below = lines
 	p.t.Printf("%s", b.String())
+}
+
+// maxShown bounds the lines above the tree that are painted again after a resize.
+const maxShown = 200
+
+// shownLine is a line that was printed above the tree. ended says that it is a node that has ended, which the whole tree shows, too.
+type shownLine struct {
+	text  string
+	ended bool
+}
+
+// clear moves the cursor to where the tree begins. After a resize it erases what was painted last before anything is painted, because
+// some terminals keep for a row that is overwritten that the next row continues it. If the terminal became lower, rows of the tree have
+// left the screen at the top. They come back when the terminal becomes higher; then clear paints the whole screen again.
+func (p *Tree) clear(b *strings.Builder, columns, rows int, resized bool, tree int) {
+	up := height(p.below, columns)
+	switch {
+	case resized && p.gone && (columns > p.painted[0] || rows > p.painted[1]):
+		p.gone = false
+		fmt.Fprintf(b, "\r\x1b[%dA\x1b[J", rows) // from the top
+		p.repaintShown(b, columns, rows-1-tree)
+		return
+	case up > 0:
+		fmt.Fprintf(b, "\r\x1b[%dA", up)
+	}
+	if resized {
+		b.WriteString("\x1b[J")
+		p.gone = p.gone || up >= rows
+	}
+}
+
+// repaintShown paints the last lines that were printed above the tree and fit into a number of rows.
+func (p *Tree) repaintShown(b *strings.Builder, columns, rows int) {
+	first := len(p.shown)
+	for ; first > 0; first-- {
+		if l := p.shown[first-1]; p.small || !l.ended {
+			if rows -= height([]string{l.text}, columns); rows < 0 {
+				break
+			}
+		}
+	}
+	for _, l := range p.shown[first:] {
+		if p.small || !l.ended {
+			b.WriteString(l.text + "\n")
+		}
+	}
 }
 
 // height is how many rows lines take on a terminal that may have become narrower since they were painted.
