@@ -40,9 +40,9 @@ type End struct {
 	// began spends nothing.
 	Began bool
 	Used  event.Bounds
-	// Error is why the attempt failed; nil if it did not, or was lost.
+	// Error is why the attempt failed; nil if it did not, or lost its driver.
 	Error *event.Error
-	// Lost says that all of them count the attempt as lost.
+	// Lost says that the driver of the attempt died.
 	Lost bool
 	// Until is the moment before which the other side lets nothing start that has one of the needs; 0: it named none.
 	Until event.Time
@@ -307,7 +307,7 @@ func (s *State) reportEnd(a *Answer, r *Request, end End, now event.Time) error 
 		how := shared.Uncounted
 		switch {
 		case end.Lost && !r.Refused: // one that was refused has only a reservation
-			how = shared.Bad
+			how = shared.Lost
 		case i < len(end.Endings):
 			how = end.Endings[i]
 		}

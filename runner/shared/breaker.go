@@ -36,12 +36,13 @@ type Ending string
 // The endings.
 const (
 	Good      Ending = "good"      // it succeeded
-	Bad       Ending = "bad"       // it ended in an error that counts, or was lost
+	Bad       Ending = "bad"       // it ended in an error that counts, or fell silent
+	Lost      Ending = "lost"      // its driver died, which says nothing about the agent; a probe opens the breaker again
 	Uncounted Ending = "uncounted" // cancelled, refused, or an error that does not count
 )
 
 // Endings lists all endings.
-var Endings = []Ending{Good, Bad, Uncounted}
+var Endings = []Ending{Good, Bad, Lost, Uncounted}
 
 // circuit is the row of a breaker. The zero value is closed.
 type circuit struct {
@@ -114,13 +115,13 @@ func (b *Breaker) Report(rows Rows, key string, how Ending, now event.Time) (fro
 			if c.Failed++; c.Failed >= b.Failures {
 				c = circuit{Until: now.Add(b.Reset)}
 			}
-		case Uncounted:
+		case Lost, Uncounted:
 		}
 	} else if c.Probe == key && key != "" {
 		switch how {
 		case Good:
 			c = circuit{}
-		case Bad:
+		case Bad, Lost:
 			c = circuit{Until: now.Add(b.Reset)}
 		case Uncounted:
 			c.Probe = ""

@@ -79,7 +79,7 @@ func TestBreakerAgainstModel(t *testing.T) {
 				}
 			case opened != 0 && key == probe && how == Good:
 				opened, failures, probe = 0, 0, ""
-			case opened != 0 && key == probe && how == Bad:
+			case opened != 0 && key == probe && (how == Bad || how == Lost):
 				opened, probe = now, ""
 				openings++
 			case opened != 0 && key == probe:

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 var lineWaiting = flag.Int("line.waiting", 150, "how many attempts TestLongLine has wait; from 10,000 on it asserts the time of a grant")
@@ -44,7 +45,7 @@ func TestLongLine(t *testing.T) {
 	}
 	ask("holder", quota)
 	ask("bad", broken)
-	operate(admission.Operation{End: []admission.End{{Key: "bad", Lost: true}}})
+	operate(admission.Operation{End: []admission.End{{Key: "bad", Endings: []shared.Ending{shared.Bad}}}})
 	began := time.Now()
 	for i := range n {
 		for name, need := range map[string]event.Need{"quota": quota, "breaker": broken} { // any order: the lines are apart
