@@ -23,7 +23,7 @@ func (a *app) newServeCommand() *cobra.Command {
 		Use: "serve [FILE|DIR…]", Short: "Continue runs that have no process, keep loops running, and start runs for events", Args: between(0, 100, "[FILE|DIR…]"),
 		Long: `serve is the daemon of a store. It drives each run that no other process drives, starts the runs that events start, and answers over HTTP.
 It registers the programs that are named, as apply does, serves all programs that are registered, and keeps their loops running. One daemon serves a store: a second
-one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running work 10 seconds, and then stops it; the next daemon continues.
+one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running work 8 seconds, and then stops it; the next daemon continues.
 
   flowrun serve                                until it is stopped
   flowrun serve --once                         do what is due and return, for cron and CI
@@ -82,7 +82,9 @@ func (a *app) runServe(o *args.Serve) error {
 			return err
 		}
 	}
-	ctx, release := process.UntilSignal(func(string) { a.saySo("stopping: running work has 10 seconds (press again to stop at once)") })
+	ctx, release := process.UntilSignal(func(string) {
+		a.saySo(fmt.Sprintf("stopping: running work has %.0f seconds (press again to stop at once)", serve.DefaultGrace.Seconds()))
+	})
 	defer release()
 	d := serve.New(serve.Options{Store: s, Say: a.saySo, Release: Release})
 	if o.Once {

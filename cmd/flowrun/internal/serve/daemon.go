@@ -40,8 +40,9 @@ const (
 	// DefaultMaxDriven is how many runs the daemon drives at once: those with something in flight. More wait until one of them has ended, and
 	// runs that are woken wait, too. A driven run takes some 50 KiB of memory.
 	DefaultMaxDriven = 4000
-	// DefaultGrace is how long running work has to end when the daemon stops, before it is stopped as by Ctrl-C.
-	DefaultGrace = 10 * time.Second
+	// DefaultGrace is how long running work has to end when the daemon stops, before it is stopped as by Ctrl-C. A stop then takes less than
+	// 10 s, which is how long many supervisors of processes wait before they kill, unless an attempt ignores TERM.
+	DefaultGrace = 8 * time.Second
 )
 
 // Options are those of a daemon. Store must be set.
