@@ -191,7 +191,7 @@ func (m *Machine) take(ev *event.Event) {
 	case ev.ChildFinished != nil:
 		m.runEnded(ev.ChildFinished)
 	case ev.DriverChanged != nil:
-		m.driverChanged()
+		m.driverChanged(ev.DriverChanged.Kept)
 	case ev.External.Kind == event.ExternalCancel:
 		m.cancel(ev.External.Reason)
 	case ev.External.Kind == event.ExternalWake:
@@ -385,9 +385,12 @@ func (m *Machine) clock(at event.Time) {
 	}
 }
 
-// driverChanged repeats what was not answered, under the same tickets. A claim is renewed before its run goes on: it may be another's meanwhile.
-func (m *Machine) driverChanged() {
+// driverChanged repeats what was not answered and is not kept, under the same tickets. A claim is renewed before its run goes on: it may be another's meanwhile.
+func (m *Machine) driverChanged(kept []uint64) {
 	for _, ticket := range slices.Sorted(maps.Keys(m.asks)) {
+		if slices.Contains(kept, ticket) {
+			continue
+		}
 		m.asks[ticket].asked = m.now
 		m.do(event.Command{Start: m.asks[ticket].request})
 	}

@@ -135,7 +135,7 @@ func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 	case ev.ChildFinished != nil:
 		delete(f.called, ev.ChildFinished.Run)
 	case ev.DriverChanged != nil: // the machine asks again for all that it still wants, and earlier events of the batch may have asked
-		clear(f.flying)
+		maps.DeleteFunc(f.flying, func(ticket uint64, _ bool) bool { return !slices.Contains(ev.DriverChanged.Kept, ticket) })
 		clear(f.called)
 		out.Commands = slices.DeleteFunc(out.Commands, func(c event.Command) bool { return c.Start != nil || c.StartChild != nil })
 	}

@@ -27,8 +27,9 @@ type Session struct {
 	taken  map[int64]bool // the messages that are queued, or in a batch that is not durable
 
 	window   Window
-	live     map[uint64]bool // with a window: the attempts that were handed out and have not answered, by ticket
-	ready    []event.Attempt // with a window: they wait for one of these to answer
+	live     map[uint64]handed // the attempts that were handed out and have not answered, by ticket
+	places   int               // of the window that these take
+	ready    []event.Attempt   // they were given back, or wait for a place
 	children map[string]*child
 	driven   int      // children that were handed out
 	waiting  []*child // with a window: they wait for the end of another child. Those that were cancelled meanwhile are in here, too
@@ -37,8 +38,15 @@ type Session struct {
 // Window bounds what a session hands out at once. 0 means no bound. What comes later waits in order. A machine has bounds of its own, which
 // count what waits here, too.
 type Window struct {
-	Attempts int
+	Attempts int // watches of sources take no place: they may last for days
 	Children int // a child that is cancelled is handed out beyond it, because its end is near
+}
+
+// handed is an attempt that was handed out.
+type handed struct {
+	since     event.Time // not earlier than this
+	watches   bool
+	cancelled bool
 }
 
 // child is a called run that has been asked for and has not ended.
@@ -75,16 +83,11 @@ type Effect struct {
 
 // NewSession joins the start of a run and a fresh machine. The first event of the start may be empty if the journal has one.
 func NewSession(s Start, m Machine) *Session {
-	return &Session{start: s, fold: NewFold(s.Header, m), taken: map[int64]bool{}, children: map[string]*child{}}
+	return &Session{start: s, fold: NewFold(s.Header, m), taken: map[int64]bool{}, live: map[uint64]handed{}, children: map[string]*child{}}
 }
 
 // SetWindow bounds what is handed out at once, from now on.
-func (s *Session) SetWindow(w Window) {
-	s.window, s.live = w, nil
-	if w.Attempts > 0 {
-		s.live = map[uint64]bool{}
-	}
-}
+func (s *Session) SetWindow(w Window) { s.window = w }
 
 // Start is how the run began: its called runs begin alike.
 func (s *Session) Start() *Start { return &s.start }
@@ -119,7 +122,7 @@ type Takeover struct {
 	// First is the first event of a run whose journal is empty.
 	First *event.RunStarted
 	// Changed is what the machine hears of the change of driver, where it hears of it. Since may be 0: the run stood still from its last event on.
-	// Lost counts only where the journal has events.
+	// Lost counts only where the journal has events. Kept may name attempts that are not in flight: they are left out.
 	Changed   event.DriverChanged
 	Stopwatch time.Duration // as for [Session.Now]
 }
@@ -171,6 +174,13 @@ func (s *Session) Begin(t Takeover) Beginning {
 	if c.Lost = c.Lost && !pending; c.Since == 0 {
 		c.Since = s.fold.Last()
 	}
+	c.Kept = nil
+	for _, ticket := range t.Changed.Kept {
+		if works, flies := s.fold.flying[ticket]; flies {
+			c.Kept = append(c.Kept, ticket)
+			s.noteHanded(ticket, handed{watches: !works})
+		}
+	}
 	s.queue = append(s.queue, event.Event{DriverChanged: &c})
 	return Changes
 }
@@ -199,10 +209,46 @@ func (s *Session) HasRoom() bool { return len(s.queue) < journal.MaxBatchEvents 
 // Queue queues an event.
 func (s *Session) Queue(ev event.Event) { s.queue = append(s.queue, ev) }
 
-// Answer queues the answer of an attempt. It may be an answer that nobody waits for: the machine ignores that.
+// Answer queues the answer of an attempt. It may be an answer that nobody waits for: the machine ignores that. StartedAt is not before
+// the attempt was handed out, even if the clock of its executor is behind or the executor does not say.
 func (s *Session) Answer(f *event.AttemptFinished) {
-	delete(s.live, f.Ticket)
+	if h, live := s.forgetHanded(f.Ticket); live {
+		f.StartedAt = max(f.StartedAt, h.since)
+	}
 	s.Queue(event.Event{AttemptFinished: f})
+}
+
+// GiveBack hands an attempt out again: the worker that had it stops, and does nothing of it any more. The journal says nothing of this, and the
+// attempt does not count as lost. An attempt that was cancelled meanwhile is answered. Nothing changes if the attempt was answered or given
+// back before.
+func (s *Session) GiveBack(a event.Attempt) {
+	h, live := s.forgetHanded(a.Ticket)
+	switch {
+	case live && h.cancelled:
+		f := NeverStarted(a)
+		s.Queue(event.Event{AttemptFinished: &f})
+	case live:
+		s.ready = append(s.ready, a)
+	}
+}
+
+func (s *Session) noteHanded(ticket uint64, h handed) {
+	if s.live[ticket] = h; !h.watches {
+		s.places++
+	}
+}
+
+func (s *Session) forgetHanded(ticket uint64) (h handed, live bool) {
+	if h, live = s.live[ticket]; live && !h.watches {
+		s.places--
+	}
+	delete(s.live, ticket)
+	return h, live
+}
+
+// Waiting reports whether something waits to be handed out, for which there is room.
+func (s *Session) Waiting() bool {
+	return len(s.ready) > 0 && s.hasRoom(&s.ready[0]) || len(s.waiting) > 0 && (!s.waiting[0].waits || s.hasRoomForChild())
 }
 
 // Message queues a message of the inbox. A message that was queued already is left out, until it is durable.
@@ -363,15 +409,24 @@ func (s *Session) answerUnstarted(a *event.Attempt, yield func(Effect) bool) boo
 	return yield(Effect{Never: a})
 }
 
-// startAttempt hands an attempt out, or lets it wait.
+// startAttempt hands an attempt out, or lets it wait. An attempt that a worker has is not handed out twice.
 func (s *Session) startAttempt(a *event.Attempt, yield func(Effect) bool) bool {
-	if s.live != nil {
-		if len(s.live) >= s.window.Attempts || len(s.ready) > 0 {
-			s.ready = append(s.ready, *a)
-			return true
-		}
-		s.live[a.Ticket] = true
+	if _, live := s.live[a.Ticket]; live {
+		return true
 	}
+	if !s.hasRoom(a) || len(s.ready) > 0 && !a.IsWatch() {
+		s.ready = append(s.ready, *a)
+		return true
+	}
+	return s.handOutAttempt(a, yield)
+}
+
+func (s *Session) hasRoom(a *event.Attempt) bool {
+	return s.window.Attempts == 0 || s.places < s.window.Attempts || a.IsWatch()
+}
+
+func (s *Session) handOutAttempt(a *event.Attempt, yield func(Effect) bool) bool {
+	s.noteHanded(a.Ticket, handed{since: s.fold.Last(), watches: a.IsWatch()})
 	return yield(Effect{Start: a})
 }
 
@@ -382,6 +437,10 @@ func (s *Session) cancelAttempt(c *event.CancelAttempt, yield func(Effect) bool)
 			s.ready = append(s.ready[:i], s.ready[i+1:]...)
 			return s.answerUnstarted(&a, yield)
 		}
+	}
+	if h, live := s.live[c.Ticket]; live {
+		h.cancelled = true
+		s.live[c.Ticket] = h
 	}
 	return yield(Effect{Cancel: c})
 }
@@ -433,10 +492,9 @@ func (s *Session) hasRoomForChild() bool {
 
 // handOut hands out what waits for the window, as far as it has room.
 func (s *Session) handOut(yield func(Effect) bool) bool {
-	for len(s.ready) > 0 && len(s.live) < s.window.Attempts {
+	for len(s.ready) > 0 && s.hasRoom(&s.ready[0]) {
 		a := s.ready[0]
-		s.ready, s.live[a.Ticket] = s.ready[1:], true
-		if !yield(Effect{Start: &a}) {
+		if s.ready = s.ready[1:]; !s.handOutAttempt(&a, yield) {
 			return false
 		}
 	}

@@ -22,6 +22,13 @@ func NeverStarted(a event.Attempt) event.AttemptFinished {
 		Outcome: event.Failed, Error: beforeItStarted()}
 }
 
+// LostAlone answers an attempt that was lost without its driver: with the worker that carried it out, or on the way there. why says how, and
+// stands in the error of the node if the attempt is not repeated.
+func LostAlone(a event.Attempt, why string) event.AttemptFinished {
+	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate,
+		Outcome: event.Lost, Error: &event.Error{Kind: event.Transient, Reason: event.ReasonLost, Message: why, ExitCode: -1}}
+}
+
 // beforeItStarted is the error of an attempt or a child that never was.
 func beforeItStarted() *event.Error {
 	return &event.Error{Kind: event.Fatal, Reason: event.ReasonCancelled, Message: "cancelled before it started", ExitCode: -1}

@@ -357,7 +357,7 @@ type ChildFinished struct {
 // NobodyBefore is why a driver is new that is the first: nothing that the run asked for had been carried out.
 const NobodyBefore = "nobody drove it before"
 
-// DriverChanged tells that another process drives the run now. All attempts that were in flight start again with the
+// DriverChanged tells that another process drives the run now. All attempts that were in flight with the driver before start again with the
 // same number and key. Lost tells that the driver before died; a clean stop does not count towards DeathLimit.
 type DriverChanged struct {
 	Lost   bool   `json:"lost"`
@@ -368,6 +368,9 @@ type DriverChanged struct {
 	Since Time `json:"since,omitempty"`
 	// DeathLimit is how many deaths in a row, with nothing journaled in between, fail the attempts that were in flight. 0 means 3.
 	DeathLimit int `json:"death_limit,omitempty"`
+	// Kept are the tickets of attempts that workers still carry out for the new driver. They were not lost with the driver before, and do not
+	// start again.
+	Kept []uint64 `json:"kept,omitempty"`
 	// Secrets are those that have another value from here on, by the names under which they are read.
 	Secrets map[string]Secret `json:"secrets,omitempty"`
 }

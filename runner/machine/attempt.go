@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/limits"
@@ -247,7 +248,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	switch f.Outcome {
 	case event.OK:
 	case event.Lost:
-		m.failAttempt(a.ref, lostError("it fell silent"))
+		m.failAttempt(a.ref, lostError(silence(f)))
 		return
 	case event.Failed, event.Refused:
 		if d.output, d.partial = m.handedIn(a.ref, f); d.partial {
@@ -582,6 +583,10 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 		case a.person: // the store still asks
 		case a.child != nil: // a run of its own; the new driver takes it over too
 			m.repeatAttempt(a)
+		case slices.Contains(d.Kept, a.request.Ticket):
+			if a.cancelled { // its worker may not know
+				m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "it was cancelled"}})
+			}
 		case a.cancelled:
 			m.dropAttempt(a)
 			m.endCancelled(a.ref)
@@ -615,6 +620,14 @@ func (m *Machine) poisonError() *event.Error {
 // failsIfLost reports whether the file forbids repeating a lost attempt of the node.
 func (m *Machine) failsIfLost(a *attempt) bool {
 	return a.gate == work && m.node(a.ref).OnLost == ir.OnLostFail
+}
+
+// silence is how an attempt was lost alone, in the host's words if it has any.
+func silence(f *event.AttemptFinished) string {
+	if f.Error != nil && f.Error.Message != "" {
+		return f.Error.Message
+	}
+	return "it fell silent"
 }
 
 func lostError(how string) *event.Error {

@@ -14,12 +14,36 @@ import (
 type Harness struct {
 	// NewStore makes an empty store, gone with the test.
 	NewStore func(t *testing.T) Store
-	// Blocking tells that attempts run in goroutines of their own, so that one may block until its context is done.
-	// Without it, the tests that need such an attempt are skipped.
-	Blocking bool
+	// Kind is what the host can. The tests that need more are skipped.
+	Kind Kind
 	// Bubble runs each test in a bubble of package synctest. The hosts take the time from package time, so that the time moves when all
 	// goroutines wait: a slow machine does not change what happens first.
 	Bubble bool
+}
+
+// Kind is a set of abilities of a host.
+type Kind int
+
+// The abilities of hosts.
+const (
+	Blocks Kind = 1 << iota // attempts run in goroutines of their own, so that one may block until its context is done
+	Shares                  // runs share what a store has: turns of groups, admissions, values, events, people
+	Parks                   // runs that wait are parked
+	// Alone: one process carries out all of a run, and nobody else does. What is in flight ends with it, and its first error is the last.
+	Alone
+	// Workers: several workers carry out the attempts of one run. They outlive the process that drives it, and its hosts are a [Crew].
+	Workers
+)
+
+// Crew is a host whose attempts are carried out by workers.
+type Crew interface {
+	Host
+	// Lose kills the worker that carries out an attempt at a task. The host notices, and says why.
+	Lose(task, why string)
+	// Drain stops the worker that carries out an attempt at a task, and the worker gives the attempt back.
+	Drain(task string)
+	// Double makes the workers answer twice.
+	Double()
 }
 
 // Store is one durable place and its time.

@@ -61,7 +61,8 @@ func runsToEnd(t *testing.T, s Store) {
 	}
 }
 
-// startsOfOtherClocks has executors whose clocks differ from the host's say when their attempts started.
+// startsOfOtherClocks has executors whose clocks differ from the host's say when their attempts started: not before they were asked for, and
+// not after their ends.
 func startsOfOtherClocks(t *testing.T, s Store) {
 	starts := map[string]event.Time{"early": event.At(time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC)), "late": event.At(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))}
 	h := s.Open(t, Factory, executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
@@ -71,8 +72,9 @@ func startsOfOtherClocks(t *testing.T, s Store) {
 	}))
 	run := start(t, h, Program{Tasks: []Task{{Name: "early"}, {Name: "late"}}})
 	mustEnd(t, s, h, run, event.Succeeded)
-	for _, ev := range events(t, h, run)[1:] {
-		want := starts[ev.AttemptFinished.Node]
+	list := events(t, h, run)
+	for _, ev := range list[1:] {
+		want := list[0].At
 		if ev.AttemptFinished.Node == "late" {
 			want = ev.At
 		}

@@ -111,7 +111,7 @@ func (m *machine) Step(ev event.Event) error {
 	case ev.ChildFinished != nil:
 		m.childFinished(ev.ChildFinished)
 	case ev.DriverChanged != nil:
-		m.again()
+		m.again(ev.DriverChanged.Kept)
 	}
 	m.fill()
 	m.settle()
@@ -272,6 +272,12 @@ func (m *machine) finished(f *event.AttemptFinished) {
 		if m.early[f.Ticket] {
 			m.granted(f.Ticket)
 		}
+		return
+	}
+	if f.Outcome == event.Lost && !m.dying {
+		m.ready = append(m.ready, i)
+		m.tasks[i].attempt-- // the same once more
+		m.move(i, event.Waiting, f.Error.Message)
 		return
 	}
 	if m.program.Tasks[i].Claim != "" && f.Outcome == event.OK && m.nextClaimStage(i, f.Output) {
@@ -503,13 +509,16 @@ func (m *machine) inFlight() []uint64 {
 	return append([]uint64(nil), list...)
 }
 
-// again asks once more for all that was in flight: same number, same key, another ticket.
-func (m *machine) again() {
+// again asks once more for all that was in flight and is not kept: same number, same key, another ticket.
+func (m *machine) again(kept []uint64) {
 	for _, ticket := range slices.Sorted(maps.Keys(m.refused)) {
 		m.granted(ticket)
 	}
 	for _, ticket := range m.inFlight() {
 		i := m.live[ticket]
+		if slices.Contains(kept, ticket) {
+			continue
+		}
 		delete(m.live, ticket)
 		if m.dying {
 			m.close(i, event.Cancelled, "")

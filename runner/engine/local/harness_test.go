@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestConformance(t *testing.T) {
-	enginetest.Run(t, enginetest.Harness{Blocking: true, Bubble: true, NewStore: func(t *testing.T) enginetest.Store {
+	enginetest.Run(t, enginetest.Harness{Kind: enginetest.Blocks | enginetest.Shares | enginetest.Parks | enginetest.Alone, Bubble: true, NewStore: func(t *testing.T) enginetest.Store {
 		return &store{dir: t.TempDir() + "/.flowrun"}
 	}})
 }

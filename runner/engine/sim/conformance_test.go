@@ -15,7 +15,7 @@ import (
 
 // TestConformance: the simulation is a host like any other.
 func TestConformance(t *testing.T) {
-	enginetest.Run(t, enginetest.Harness{NewStore: func(*testing.T) enginetest.Store { return harness{NewStore(1)} }})
+	enginetest.Run(t, enginetest.Harness{Kind: enginetest.Shares | enginetest.Parks | enginetest.Alone, NewStore: func(*testing.T) enginetest.Store { return harness{NewStore(1)} }})
 }
 
 type harness struct{ *Store }
