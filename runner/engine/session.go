@@ -323,11 +323,11 @@ func (s *Session) OnlyWatches() bool {
 // mark, and a replay.
 const MinParked = time.Second
 
-// CanPark reports whether the run can be parked, if its called runs can be: nothing is queued or in flight, and its next timer is due late enough;
-// due is 0 if no timer is set.
+// CanPark reports whether the run can be parked, if its called runs can be: nothing is queued, in flight or waiting to be handed out, and its
+// next timer is due late enough; due is 0 if no timer is set.
 func (s *Session) CanPark(now event.Time) (due event.Time, can bool) {
 	due, idle := s.fold.DueBesideCalls()
-	return due, idle && len(s.queue) == 0 && (due == 0 || due.Sub(now) >= MinParked)
+	return due, idle && len(s.queue) == 0 && s.driven == len(s.children) && (due == 0 || due.Sub(now) >= MinParked)
 }
 
 // Feed makes a round of the queued events, of as many as a batch holds. The round's batch must be durable before its effects are done. The

@@ -43,7 +43,7 @@ import (
 //	decide N WORD   a person answers the last ask of node N; by, comment and shown as words, input and output as JSON
 //	grant N#A       the host grants the attempt that was refused, or is about to be
 //	cancel          somebody cancels
-//	driver          lost or clean: another process takes over; since=D: the one before was gone for so long, and not since the
+//	driver          lost or clean: another process takes over; kept=(N#A,…): workers have these; since=D: the one before was gone for so long, and not since the
 //	                last event
 //	after D         time passes before the next event
 func TestScripts(t *testing.T) {
@@ -244,15 +244,21 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 		}
 		return event.Event{External: &event.External{Kind: "cancel"}}, nil
 	case "driver":
-		since := s.events[len(s.events)-1].At
+		since, kept := s.events[len(s.events)-1].At, []uint64(nil)
 		for _, a := range d.CmdArgs[1:] {
+			if a.Key == "kept" {
+				for _, name := range a.Vals {
+					kept = append(kept, s.live[name].Ticket)
+				}
+				continue
+			}
 			ago, err := time.ParseDuration(a.Vals[0])
 			if err != nil {
 				return event.Event{}, err
 			}
 			since = s.now.Add(-ago)
 		}
-		return event.Event{DriverChanged: &event.DriverChanged{Lost: d.CmdArgs[0].Key == "lost", Since: since}}, nil
+		return event.Event{DriverChanged: &event.DriverChanged{Lost: d.CmdArgs[0].Key == "lost", Since: since, Kept: kept}}, nil
 	}
 	return event.Event{}, fmt.Errorf("no stanza %q", d.Cmd)
 }
@@ -297,6 +303,9 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 	if f.Outcome != event.OK {
 		f.Error = &event.Error{Kind: event.Recoverable, Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 		exit = 1
+	}
+	if f.Outcome == event.Lost {
+		f.Error.Message = ""
 	}
 	for _, arg := range args[1:] {
 		text := strings.Join(arg.Vals, ",")

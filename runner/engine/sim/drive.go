@@ -24,6 +24,7 @@ type coming struct {
 	timer  event.SetTimer
 	refuse uint64 // the ticket of an attempt whose patience ends
 	look   *look  // the next look of an attempt that watches a source
+	back   *event.Attempt
 	// outsider is the key of a request of another process, which ends: see line.
 	outsider string
 }
@@ -361,7 +362,11 @@ func (d *driver) answerOnce(ticket uint64) {
 // turn gathers what happens next, makes it durable, and carries out what follows.
 func (d *driver) turn(ctx context.Context) error {
 	e := d.e
-	d.gather()
+	if d.gather(); d.session.Waiting() {
+		if err := d.carryOut(nil, math.MaxInt); err != nil {
+			return err
+		}
+	}
 	if len(d.session.Queued()) == 0 && d.life.expects() {
 		return nil // what was due here had been taken back
 	}
@@ -549,6 +554,9 @@ func (d *driver) take(c coming) {
 		d.refuse(c.refuse)
 	case c.look != nil:
 		d.lookAgain(c.look)
+	case c.back != nil:
+		delete(d.live, c.back.Ticket)
+		d.session.GiveBack(*c.back)
 	case c.answer != nil:
 		d.session.Answer(c.answer)
 		if _, live := d.live[c.answer.Ticket]; live && d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Twice) {
@@ -643,6 +651,10 @@ func (d *driver) answer(a *event.Attempt) error {
 func (d *driver) execute(a event.Attempt) {
 	if a.IsWatch() {
 		d.planLook(&look{Attempt: a})
+		return
+	}
+	if a.Admission == nil && d.e.strikes(d.e.opts.Faults.Back, &d.e.struck.Back) { // before the worker has begun
+		d.plan(coming{at: d.e.now.Add(time.Duration(d.e.rng.Int64N(int64(time.Minute)))), back: &a})
 		return
 	}
 	answer, took := d.e.opts.World.Attempt(a, d.e.rng)

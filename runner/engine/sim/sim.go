@@ -68,6 +68,7 @@ type Faults struct {
 	CrashMidway       float64 // some of the commands are carried out
 	Twice             float64 // an answer comes a second time, or after one to a cancel; a timer fires again, or though it was cancelled
 	Silent            float64 // an attempt falls silent, and is given up as lost
+	Back              float64 // a worker gives an attempt back that it has not begun
 	Slow              float64 // a commit takes up to a minute: what comes meanwhile shares the next batch, and its order is chance
 	Busy              float64 // another process holds what an attempt asks for, for up to MaxBusy
 	CrashParked       float64 // the process dies when it parks or wakes runs, or looks for runs to wake
@@ -93,7 +94,7 @@ type Options struct {
 	DeathLimit int
 	// Moments are in the order of time. A moment comes before what else happens at its time, once.
 	Moments []Moment
-	// Window is engine.Session's.
+	// Window is engine.Session's. With a bound on children, a run whose children wait is not parked.
 	Window engine.Window
 	// Slice is engine.Fold's; 0 leaves it.
 	Slice int

@@ -81,7 +81,7 @@ func TestSimulation(t *testing.T) {
 					sums.Lock()
 					struck := c.store.Struck()
 					all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
-					all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
+					all.Back, all.Silent, all.Slow, all.Stale = all.Back+struck.Back, all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
 					all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
 					runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
 					pooled, kills, settled, late = pooled+c.pooled, kills+c.crowd.kills, settled+c.settled, late+c.late
@@ -128,7 +128,7 @@ func TestSimulation(t *testing.T) {
 		t.Error("no breaker has refused an attempt")
 	}
 	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d nodes cancelled by people, %d runs repeated, %d nodes blocked by a stop, %.0f seeds a minute", n, all, calls, more, cancelled, people, repeated, barred, float64(n)/time.Since(start).Minutes())
-	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || people < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || kills < n/20 || settled < n/10 || late < n/10 || barred == 0 && n >= 200 {
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Back < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || people < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || kills < n/20 || settled < n/10 || late < n/10 || barred == 0 && n >= 200 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
@@ -156,7 +156,7 @@ func TestOtherSeedOtherBytes(t *testing.T) {
 	}
 }
 
-var faulty = sim.Faults{CrashBeforeCommit: 0.05, CrashAfterCommit: 0.05, CrashMidway: 0.05, Twice: 0.1, ClockJump: 0.02, Silent: 0.03, Slow: 0.1, Busy: 0.2, CrashParked: 0.03}
+var faulty = sim.Faults{CrashBeforeCommit: 0.05, CrashAfterCommit: 0.05, CrashMidway: 0.05, Twice: 0.1, ClockJump: 0.02, Silent: 0.03, Back: 0.05, Slow: 0.1, Busy: 0.2, CrashParked: 0.03}
 
 func simulate(t *testing.T, seed uint64, verbose bool) *simulation {
 	c := newCase(t, seed)
@@ -295,7 +295,8 @@ const root = "simulated000"
 func (c *simulation) start(t *testing.T, f sim.Faults) {
 	t.Helper()
 	c.store = sim.NewStore(c.seed)
-	c.engine = sim.New(c.store, sim.Options{Factory: factory, Events: awaited, World: c, Faults: f, DeathLimit: 1000, Watch: c.watch, Group: c.group})
+	c.engine = sim.New(c.store, sim.Options{Factory: factory, Events: awaited, World: c, Faults: f, DeathLimit: 1000, Watch: c.watch, Group: c.group,
+		Window: engine.Window{Attempts: int(c.seed % 5)}})
 	c.runs, c.asked, c.askedAt = map[string]*seen{}, map[string]bool{}, map[string]int{}
 	c.startCrowd(t)
 }

@@ -63,7 +63,7 @@ func NewStore(seed uint64) *Store {
 
 // Struck counts the faults that have struck.
 type Struck struct {
-	Crashes, Twice, Stale, Silent, Slow, Jumps, Busy int
+	Crashes, Twice, Stale, Silent, Back, Slow, Jumps, Busy int
 	// Parked counts the crashes of processes with parked runs, or with runs that were about to be parked or woken. They are in Crashes, too.
 	Parked int
 }
