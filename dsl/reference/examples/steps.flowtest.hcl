@@ -126,3 +126,19 @@ test "a run that failed is started again" {
 
   expect = ["runs.first.status == 'failed'", "runs.again.status == 'succeeded'"]
 }
+
+test "a person cancels the step that waits for the other party" {
+  workflow = workflow.steps
+
+  step "page" { replies = [{ takes = "1m" }] }
+  agent "medic" { replies = [{ output = "a comma" }] }
+
+  cancel {
+    node   = "meet"
+    by     = "ann"
+    reason = "the other party will not come"
+    after  = "1h"
+  }
+
+  expect = ["step.meet.status == 'cancelled'"]
+}
