@@ -78,6 +78,8 @@ var spoken = []struct {
 	{"runs diff RUN CUT", false},
 	{"runs diff RUN RUN --all --json", true},
 	{"runs diff RUN", false},
+	{"runs timeline RUN", false},
+	{"runs timeline RUN --json", false},
 	{"runs show RUN", true},
 	{"runs show RUN --json", true},
 	{"runs show RUN argv", true},

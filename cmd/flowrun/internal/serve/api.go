@@ -156,6 +156,9 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/runs/{run}/compare", about: "What a run differs in from another one: its definition, its inputs, and its nodes by status, duration, attempts, output, error and definition.", answer: view.Comparison{}, do: (*Server).compare, query: []param{
 		{"with", "The other run, which counts as the older one.", "string"}, {"all", "Also nodes that do not differ.", "boolean"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/definition/changes", about: "How the file that a run began with differs today from the definition of the run: its text, and the nodes that are added, removed or changed.", answer: DefinitionChanges{}, do: (*Server).changes},
+	{method: "GET", path: "/api/v1/runs/{run}/timeline", about: "When the nodes of a run were at work and when they waited, and the chain of nodes that decided how long the run took.", answer: view.TimelineDoc{}, do: (*Server).timeline, query: []param{
+		{"from", "The begin of the part that is wanted, in milliseconds after the begin of the run.", "integer"}, {"to", "The end of the part, likewise; the end of the run if it is left out.", "integer"},
+		{"limit", "How many rows; 300 if it is left out, 100000 at most. Critical nodes come first, then those that failed, then the longest ones.", "integer"}}},
 	{method: "POST", path: "/api/v1/runs/{run}/cancel", about: "Asks for the end of a run. A second request ends it at once.", body: Cancel{}, answer: Done{}, do: (*Server).cancel},
 	{method: "POST", path: "/api/v1/runs/{run}/node/cancel", about: "Asks for the end of one node of a run, and of all nodes below it; the run continues.", body: CancelNode{}, answer: NodeCancelled{}, do: (*Server).cancelNode},
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},

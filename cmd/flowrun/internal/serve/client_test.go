@@ -350,6 +350,8 @@ func TestEveryOperation(t *testing.T) {
 	d.call("postRunsRunRetry", 422, args{"run": again, "body": Retry{}})
 	d.has("getRunsRunCompare", args{"run": again, "with": failed}, `"alike":1`, `"differs":["status",`, `"definition":{"same":true`)
 	d.has("getRunsRunCompare", args{"run": again, "with": failed, "all": true}, `"id":"first","differs":[]`)
+	d.has("getRunsRunTimeline", args{"run": failed, "from": 0, "to": 3600000, "limit": 1}, `"critical":[{"id":"first"`, `"id":"then"`, `"folded":[{"id":"","nodes":1`)
+	d.call("getRunsRunTimeline", 400, args{"run": failed, "from": -1})
 	d.has("getRunsRunDefinitionChanges", args{"run": failed}, `"state":"unknown"`, `"files":[]`)
 	d.call("getRunsRunCompare", 404, args{"run": again, "with": "none"})
 

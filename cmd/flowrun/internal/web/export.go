@@ -45,7 +45,9 @@ func Export(ctx context.Context, s *serve.Server, run string) ([]byte, error) {
 	d.Tally = tallyOf(roots)
 	d.Failures, d.More = failures(doc.Nodes, byPath)
 	d.Rows = rowsUpTo(roots, maxExported, maxExported)
-	d.Timeline = newTimeline(&doc, byPath, d.Now)
+	if d.Timeline, err = p.readTimeline(r, run, 0, 0, false); err != nil {
+		return nil, err
+	}
 	if d.Graph, err = p.drawGraph(r, run, func(string) string { return "" }); err != nil {
 		d.NoGraph = err.Error()
 	}

@@ -26,6 +26,7 @@ func (p *Pages) functions() template.FuncMap {
 		"ago":     p.ago,
 		"took":    took,
 		"span":    span,
+		"seconds": func(s float64) string { return span(&s) },
 		"pretty":  pretty,
 		"percent": percent,
 		"short":   shortValue,

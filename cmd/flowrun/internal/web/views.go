@@ -260,7 +260,9 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 			d.NoGraph = err.Error()
 		}
 	case "timeline":
-		d.Timeline = newTimeline(&doc, byPath, p.now())
+		if d.Timeline, err = p.readTimeline(r, id, millis(q.Get("from")), millis(q.Get("to")), true); err != nil {
+			return nil, err
+		}
 	case "definition":
 		if d.Files, err = p.files(r, id); err != nil {
 			return nil, err
@@ -272,6 +274,15 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 		d.Changes = newChanges(&changes)
 	}
 	return d, nil
+}
+
+// millis reads a time in a run; 0 for anything else.
+func millis(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
 }
 
 // files are the texts that a run was started with, by name.
