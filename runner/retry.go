@@ -2,6 +2,10 @@ package runner
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/engine"
@@ -52,6 +56,27 @@ func (s *Service) Retry(ctx context.Context, run string, wish retry.Wish, enviro
 	start.First.Cause = event.RetryCause(run, first)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
 	return &Again{start, p.Pinned}, nil
+}
+
+// ItemOf says in words which item a run did that a loop started, and whether its worktree is gone; "" for other runs. Such a run is not
+// repeated: the loop claims the item again.
+func (s *Service) ItemOf(ctx context.Context, run string) string {
+	p, err := s.Past(ctx, run)
+	if err != nil {
+		return ""
+	}
+	first, err := p.First()
+	if err != nil || first.Cause == nil || first.Cause.Kind != event.CauseLoop {
+		return ""
+	}
+	c := first.Cause
+	words := fmt.Sprintf("run %s did item %s of loop %s", run, c.ID, c.Name)
+	if c.Worktree != "" {
+		if _, err := os.Stat(c.Worktree); errors.Is(err, fs.ErrNotExist) {
+			words += fmt.Sprintf(", and its worktree %s was removed", c.Worktree)
+		}
+	}
+	return words
 }
 
 // StartRetry starts a run that repeats a run that has ended, in the environment of that run, and returns its id. Nobody drives it. The error is

@@ -2,7 +2,7 @@
 //
 // It carries out attempts of kind worktree. A worktree is the folder worktrees/RUN of the store, with a branch of its own; the file
 // worktrees/RUN.json says whose it is and how far it is made. A worktree is removed when its branch has no commit that no other branch or
-// tag has and each change in it is committed. If not, both stay, and each later attempt to make a worktree tries to remove them again.
+// tag has, or was squashed into one of them, and each change in it is committed. If not, both stay, and each later attempt to make a worktree tries to remove them again.
 //
 // What always holds: an attempt that is carried out a second time, because its process was killed anywhere or its answer got lost, gives the
 // same worktree, and no second one. A commit is never lost: a branch is deleted only at the commit that was looked at. Attempts of all
@@ -36,6 +36,8 @@ const (
 	maxAgain = 20
 	// maxNames bounds how many names are tried for a branch.
 	maxNames = 100
+	// maxSquashes bounds how many of the newest commits of other branches may be the one that a branch was squashed into.
+	maxSquashes = 20
 )
 
 // Executor makes and removes worktrees. It is safe for concurrent use.
@@ -355,10 +357,35 @@ func (g *git) unmerged(s *State, dir, tip string) (why string, err error) {
 	switch {
 	case err != nil || n == "0":
 		return "", err
+	case g.isSquashed(s, dir, tip):
+		return "", nil
 	case n == "1":
 		return "1 commit is not merged", nil
 	}
 	return n + " commits are not merged", nil
+}
+
+// isSquashed reports whether a new commit of another branch or of a tag has all that the commits of a tip change, to the byte: to merge the
+// tip into it would change nothing. A tip that changes nothing in the end is not squashed: its commits may still matter. git before 2.38
+// cannot tell.
+func (g *git) isSquashed(s *State, dir, tip string) bool {
+	list, err := g.run(dir, "rev-list", "--no-commit-header", "--format=%H %T", "--max-count="+strconv.Itoa(maxSquashes), "--exclude="+s.Branch, "--branches", "--tags", "--remotes", "--not", s.Base)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(list) {
+		commit, tree, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if merged, err := g.run(dir, "merge-tree", "--write-tree", commit, tip); err != nil || merged != tree {
+			continue
+		}
+		base, err := g.run(dir, "merge-base", commit, tip)
+		if err != nil {
+			return false
+		}
+		_, same := g.run(dir, "diff", "--quiet", base, tip)
+		return same != nil
+	}
+	return false
 }
 
 // drop removes the folder and then the branch of a worktree of which nothing would be lost. It says why that could not be done.

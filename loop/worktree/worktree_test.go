@@ -1,7 +1,11 @@
 package worktree
 
 import (
+	"bufio"
 	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +23,7 @@ type bench struct {
 	t           *testing.T
 	x           *Executor
 	repo, store string
+	dir         string // of both
 	points      int
 	killAt      int // the point at which the process dies; 0: it lives
 }
@@ -29,7 +34,18 @@ func newBench(t *testing.T) *bench {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	b := &bench{t: t, repo: filepath.Join(t.TempDir(), "repo"), store: filepath.Join(t.TempDir(), "store")}
+	b := benchIn(t, t.TempDir())
+	if err := os.MkdirAll(filepath.Join(b.repo, "app"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.git("init", "-q", "-b", "main")
+	b.commit(b.repo, "app/a.txt", "first")
+	return b
+}
+
+// benchIn is the bench of a folder, as it is.
+func benchIn(t *testing.T, dir string) *bench {
+	b := &bench{t: t, dir: dir, repo: filepath.Join(dir, "repo"), store: filepath.Join(dir, "store")}
 	registry := executor.Registry{}
 	registry.Register(command.New(command.Options{LogDir: t.TempDir()}), event.RunAttempt)
 	b.x = New(registry, b.store)
@@ -38,11 +54,6 @@ func newBench(t *testing.T) *bench {
 			panic(killed{})
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(b.repo, "app"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	b.git("init", "-q", "-b", "main")
-	b.commit(b.repo, "app/a.txt", "first")
 	return b
 }
 
@@ -175,6 +186,43 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
+// A branch that was squashed into a commit of another branch is removed, also when others have changed other lines since. One whose changes
+// are there in part, or differ in a space, or cancel each other, stays.
+func TestSquashed(t *testing.T) {
+	b := newBench(t)
+	lines := func(first, last string) string { return first + "\n2\n3\n4\n5\n6\n7\n8\n" + last + "\n" }
+	b.put(filepath.Join(b.repo, "app", "b.txt"), lines("1", "9"))
+	b.git("add", "-A")
+	b.git("commit", "-qm", "b")
+	work := func(run string, texts ...string) event.Worktree {
+		w := b.must(false, run)
+		for _, text := range texts {
+			b.put(filepath.Join(w.Dir, "b.txt"), text)
+			b.gitIn(w.Root, "commit", "-qam", "work")
+		}
+		return w
+	}
+	onMain := func(text string) {
+		b.put(filepath.Join(b.repo, "app", "b.txt"), text)
+		b.git("commit", "-qam", "squashed")
+	}
+	work("r1", lines("one", "9"), lines("uno", "9"))
+	work("r2", lines("x y", "9"))
+	work("r3", lines("gone", "9"), lines("1", "9"))
+	work("r4", lines("uno", "nove"))
+	onMain(lines("uno", "9"))
+	onMain(lines("uno", "nine"))
+	onMain(lines("x  y", "nine"))
+	for run, why := range map[string]string{"r1": "", "r2": "1 commit is not merged", "r3": "2 commits are not merged", "r4": "1 commit is not merged"} {
+		if w := b.must(true, run); w.Kept != why {
+			t.Errorf("%s stays: %q, want %q", run, w.Kept, why)
+		}
+	}
+	if got := b.all(); strings.Contains(got, "r1") || strings.Count(got, "branch flowrun/l/") != 3 {
+		t.Error(got)
+	}
+}
+
 // A branch of another one with the same name is left alone.
 func TestBranchOfSomebodyElse(t *testing.T) {
 	b := newBench(t)
@@ -265,4 +313,77 @@ func TestNoRepository(t *testing.T) {
 	if len(List(b.store)) != 0 {
 		t.Error("it wrote something down")
 	}
+}
+
+var kills = flag.Int("worktree.kills", 4, "how often the process is killed that makes and removes worktrees")
+
+// The whole process is killed at a moment while it makes and removes worktrees, and with it nothing but itself: a git that it has started may
+// live on for a while. The next process goes on, and a commit is never lost. Many kills:
+//
+//	go test ./loop/worktree -run TestKilledProcess -worktree.kills 500
+func TestKilledProcess(t *testing.T) {
+	if dir := os.Getenv("WORKTREE_TEST"); dir != "" {
+		b := benchIn(t, dir)
+		for _, remove := range []bool{false, true} {
+			if b.must(remove, "r1"); !remove {
+				fmt.Println("made")
+			}
+		}
+		return
+	}
+	rng := rand.New(rand.NewPCG(1, uint64(*kills)))
+	ended := 0
+	for i := range *kills {
+		b := newBench(t)
+		w := b.must(false, "r1") // the tip of the branch must survive, whatever happens to the worktree
+		b.commit(w.Root, "app/new.txt", "second")
+		tip := b.git("rev-parse", w.Branch)
+		if i%2 == 0 {
+			b.git("merge", "-q", w.Branch)
+			b.must(true, "r1")
+		}
+		c := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
+		c.Env = append(os.Environ(), "WORKTREE_TEST="+b.dir)
+		out, err := c.StdoutPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := make(chan bool, 1)
+		go func() {
+			found := false
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				if lines.Text() == "made" && !found {
+					found = true
+					made <- true
+				}
+			}
+			close(made)
+		}()
+		if i%4 > 1 { // while it removes
+			<-made
+		}
+		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
+		_ = c.Process.Kill()
+		if c.Wait() == nil {
+			ended++
+		}
+		w = b.must(false, "r1")
+		if got := b.all(); got != one || b.gitIn(w.Root, "status", "--porcelain") != "" {
+			t.Errorf("kill %d: %s", i, got)
+		}
+		if b.gitIn(b.repo, "cat-file", "-t", tip) != "commit" || b.gitIn(b.repo, "for-each-ref", "--contains", tip) == "" {
+			t.Errorf("kill %d: a commit is lost", i)
+		}
+		w, want := b.must(true, "r1"), ""
+		if i%2 == 1 {
+			want = one
+		}
+		if got := b.all(); got != want {
+			t.Errorf("kill %d: %s stays: %s", i, got, w.Kept)
+		}
+	}
+	t.Logf("%d of %d processes had ended before", ended, *kills)
 }

@@ -27,6 +27,9 @@ func (a *app) checkAgain(s *store, info engine.Info) error {
 		return &args.Error{Message: fmt.Sprintf("run %s has not ended", info.Run),
 			Hint: fmt.Sprintf("To continue it: flowrun resume %s%s. To end it: flowrun cancel %s%s.", top, flags, top, flags)}
 	}
+	if item := s.ItemOf(context.Background(), info.Run); item != "" {
+		return &args.Error{Message: item, Hint: fmt.Sprintf("The loop does the item again, in a new run, when its source lists it as open. If the item was given up: flowrun dlq redrive ID%s, see flowrun dlq list%s", flags, flags)}
+	}
 	if info.Parent != "" {
 		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s", info.Run, info.Parent),
 			Hint: fmt.Sprintf("To repeat it with its caller: flowrun retry %s%s", s.Origin(context.Background(), info.Run), flags)}

@@ -36,13 +36,18 @@ func (a *app) runLoopItems(o *args.LoopItems) error {
 		return err
 	}
 	rows := []value.Value{}
+	store, err := a.storeDir("")
+	if err != nil {
+		return err
+	}
+	trees := serve.Worktrees(store, o.Name)
 	for i := range claims {
 		c := &claims[i]
 		if !o.All && c.State != event.ClaimHeld && c.State != event.ClaimParked {
 			continue
 		}
 		if o.JSON {
-			rows = append(rows, c.Object())
+			rows = append(rows, makeLoopItemsRow(c, trees))
 			continue
 		}
 		rows = append(rows, nil)
@@ -61,11 +66,6 @@ func (a *app) runLoopItems(o *args.LoopItems) error {
 	if o.JSON {
 		return ui.WriteJSON(a.out, rows)
 	}
-	store, err := a.storeDir("")
-	if err != nil {
-		return err
-	}
-	trees := serve.Worktrees(store, o.Name)
 	for i := range trees {
 		a.out.Printf("%s\n", ui.Clean(trees[i].Words()))
 	}
@@ -73,4 +73,16 @@ func (a *app) runLoopItems(o *args.LoopItems) error {
 		a.err.Printf("No agent of a loop has an item.\n")
 	}
 	return nil
+}
+
+// makeLoopItemsRow gives a claim with the folder and the branch of the worktree in which its run works; null if it has none.
+func makeLoopItemsRow(c *event.Claim, trees []serve.LoopWorktree) map[string]any {
+	o := c.Object()
+	o["worktree"], o["branch"] = nil, nil
+	for i := range trees {
+		if t := &trees[i]; c.Run != "" && t.Run == c.Run {
+			o["worktree"], o["branch"] = t.Root, t.Branch
+		}
+	}
+	return o
 }

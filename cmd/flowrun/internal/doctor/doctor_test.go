@@ -76,12 +76,13 @@ func TestStartedProgramsAreFoundEverywhere(t *testing.T) {
 	step, last, gate := run("a"), run("b"), run("c")
 	p := &ir.Program{
 		Gates: []ir.Gate{{Name: "g", Run: &gate}},
+		Loops: []ir.Loop{{Name: "l", Worktree: true}, {Name: "other"}},
 		Workflows: []ir.Workflow{{
 			Nodes:   []ir.Node{{Name: "group", Children: []ir.Node{{Name: "s", Action: &step, Compensate: &ir.Compensate{Run: run("d")}}}}},
 			Finally: &ir.Finally{Nodes: []ir.Node{{Name: "f", Action: &last}}},
 		}},
 	}
-	want := []start{{"c", "gate g"}, {"a", "step s"}, {"d", "compensation of s"}, {"b", "step f"}}
+	want := []start{{"git", "the worktrees of loop l"}, {"c", "gate g"}, {"a", "step s"}, {"d", "compensation of s"}, {"b", "step f"}}
 	if have := listStarted(p); !slices.Equal(have, want) {
 		t.Errorf("%v, want %v", have, want)
 	}

@@ -100,6 +100,11 @@ func listStarted(p *ir.Program) (out []start) {
 			out = append(out, start{name, by})
 		}
 	}
+	for i := range p.Loops {
+		if p.Loops[i].Worktree {
+			out = append(out, start{"git", "the worktrees of loop " + p.Loops[i].Name})
+		}
+	}
 	for i := range p.Agents {
 		add(p.Agents[i].Command, "agent "+p.Agents[i].Name)
 	}

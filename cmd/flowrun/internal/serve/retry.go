@@ -46,6 +46,9 @@ func (s *Server) retry(r *http.Request) (any, error) {
 	case !info.Status.Terminal():
 		return nil, &refusal{http.StatusConflict, "running", fmt.Sprintf("run %s has not ended", info.Run)}
 	case info.Parent != "":
+		if item := s.daemon.store.ItemOf(r.Context(), info.Run); item != "" {
+			return nil, &refusal{http.StatusConflict, "called", item + "; the loop does the item again when its source lists it as open"}
+		}
 		return nil, &refusal{http.StatusConflict, "called", fmt.Sprintf("run %s was called by run %s; retry that one", info.Run, info.Parent)}
 	case o.From != "" && o.Only != "":
 		return nil, &refusal{http.StatusBadRequest, "body", "from and only exclude each other"}
