@@ -44,6 +44,7 @@ runner/event                     pure: dsl/ir dsl/value
 loop                             pure: runner/event
 loop/machine                     pure: dsl/ir dsl/value loop runner/compose runner/event runner/plan
 runner/heap                      pure:
+runner/scripts                   pure: dsl/ir dsl/shell
 runner/outline                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
 runner/policy                    pure: dsl/libm
 runner/plan                      pure: dsl/ir
@@ -70,7 +71,7 @@ runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source loop/worktree memory runner/compose runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/trace runner/view runner/watch
+runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source loop/worktree memory runner/compose runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/scripts runner/stats runner/trace runner/view runner/watch
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/flowtest                  dsl/expr dsl/ir dsl/value loop/backlog loop/machine loop/source runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view runner/webhook
 runner/follow                    memory/private
@@ -121,7 +122,7 @@ workflows
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args         dsl/value
-cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/stats runner/view isatty sys diff
+cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/scripts runner/stats runner/view isatty sys diff
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone

@@ -136,7 +136,7 @@ func (s *Service) StartLoop(ctx context.Context, start engine.Start, held map[st
 			if held != nil {
 				_, err = s.Start(ctx, start, held)
 			} else {
-				_, err = s.host.Start(ctx, start)
+				_, err = s.hostStart(ctx, start)
 			}
 			if err == nil {
 				info, err = s.Get(ctx, start.Header.Run)

@@ -125,6 +125,8 @@ type Source struct {
 	Files map[string]string `json:"files"`
 	Where map[string]string `json:"where"` // where a step is declared, such as "ship.hcl:14"
 	Path  string            `json:"path"`  // the file or folder, absolute
+	// Scripts are the SHA-256 hashes, at the start of the run, of files that its steps run, by their paths relative to the run's directory.
+	Scripts map[string]string `json:"scripts,omitempty"`
 }
 
 // Encode gives the form that a host keeps.

@@ -100,7 +100,7 @@ func (s *Service) StartRetry(ctx context.Context, run string, wish retry.Wish, r
 			return "", &NoSecrets{Run: run, Problems: problems}
 		}
 	}
-	return s.host.Start(ctx, again.Start)
+	return s.hostStart(ctx, again.Start)
 }
 
 // envAllowed are the variables that a run records and gives to every attempt; a name that ends in * stands for all that

@@ -88,7 +88,7 @@ func (s *Service) StartRoutines(ctx context.Context, program string, held map[st
 		case held != nil:
 			done[i].Run, errs[i] = s.Start(ctx, *begin, held)
 		default:
-			done[i].Run, errs[i] = s.host.Start(ctx, *begin)
+			done[i].Run, errs[i] = s.hostStart(ctx, *begin)
 		}
 	}
 	places := make(chan struct{}, maxStarting)
@@ -181,5 +181,5 @@ func (s *Service) RunRoutine(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	start.First.Cause = &event.Cause{Kind: event.CauseRoutine, Name: name}
-	return s.host.Start(ctx, *start)
+	return s.hostStart(ctx, *start)
 }

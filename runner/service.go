@@ -138,7 +138,7 @@ func (s *Service) Start(ctx context.Context, start engine.Start, secrets map[str
 		return "", err
 	}
 	first := start.First
-	if run, err = s.host.Start(ctx, start); err != nil {
+	if run, err = s.hostStart(ctx, start); err != nil {
 		return "", err
 	}
 	first.Run = run

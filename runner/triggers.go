@@ -231,7 +231,7 @@ func (s *Service) StartDue(ctx context.Context, program string, held map[string]
 			if held != nil {
 				done[i].Run, errs[i] = s.Start(ctx, *start, held)
 			} else {
-				done[i].Run, errs[i] = s.host.Start(ctx, *start)
+				done[i].Run, errs[i] = s.hostStart(ctx, *start)
 			}
 			runs[i].Run = done[i].Run
 		})

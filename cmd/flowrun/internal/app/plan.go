@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/scripts"
 	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/view/graph"
 )
@@ -71,7 +72,7 @@ func (a *app) runPlan(o *args.Plan) error {
 	if err != nil {
 		return err
 	}
-	result := &ui.Planned{Outline: outline.Of(g, known.Eval), Routines: planRoutines(p.ir, w.Name, time.Now()), Starts: graph.Starts(&ir.Program{Ons: p.ir.Ons, Loops: p.ir.Loops}, w.Name)}
+	result := &ui.Planned{Outline: outline.Of(g, known.Eval), Scripts: scripts.Of(p.ir, w), Routines: planRoutines(p.ir, w.Name, time.Now()), Starts: graph.Starts(&ir.Program{Ons: p.ir.Ons, Loops: p.ir.Loops}, w.Name)}
 	if err = a.planFromStore(o, g, known, result); err != nil {
 		return err
 	}

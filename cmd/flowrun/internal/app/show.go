@@ -89,7 +89,14 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		for _, b := range begun {
 			d.Unanswered = append(d.Unanswered, b.Document())
 		}
-		return ui.WriteJSON(a.out, d)
+		files, err := s.Scripts(ctx, info.Run)
+		if err != nil {
+			return err
+		}
+		return ui.WriteJSON(a.out, struct {
+			view.Document
+			Scripts []runner.Script `json:"scripts,omitempty"`
+		}{d, files})
 	}
 	ui.Show(a.out, p.View, begun, a.sceneOf(s, s.Where(ctx, info.Run)), now, ui.Shown{All: r.All, Failed: r.Failed, Step: r.Step})
 	if r.At == 0 && info.Status.Terminal() && info.Status != event.Succeeded && info.RetriedBy == "" {
@@ -97,10 +104,26 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 			a.err.Printf("%s: flowrun retry uses the old definition.%s\n", c.what, c.advice())
 		}
 	}
+	if r.At == 0 {
+		if err := a.showScripts(ctx, s, info.Run); err != nil {
+			return err
+		}
+	}
 	if r.At == 0 && info.Interrupted() {
 		a.err.Printf("%s\n", a.describeUndriven(s, info))
 	}
 	return nil
+}
+
+// showScripts names the files that steps run and that have changed since the run began.
+func (a *app) showScripts(ctx context.Context, s *store, run string) error {
+	files, err := s.Scripts(ctx, run)
+	for _, f := range files {
+		if f.Changed {
+			a.err.Printf("%s, which a step runs, has changed since run %s began\n", ui.Clean(f.Path), run)
+		}
+	}
+	return err
 }
 
 // showStories gives an event to the stories of the nodes that a step's name can mean. Only the end shows

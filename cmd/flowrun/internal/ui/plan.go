@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
+	"github.com/flowrun/flowrun/runner/scripts"
 )
 
 // Planned is what a run would do, and how long it would take.
@@ -14,6 +15,8 @@ type Planned struct {
 	*outline.Outline
 	Forecast *forecast.Forecast `json:"forecast"`
 	Worst    *outline.Worst     `json:"worst_case"`
+	// Scripts are the files that steps run. A run does not pin them.
+	Scripts []scripts.Use `json:"scripts,omitempty"`
 	// Routines start the workflow by the clock.
 	Routines []PlannedRoutine `json:"routines,omitempty"`
 	// Starts say what else starts it by itself: events and loops.
@@ -77,6 +80,12 @@ func Plan(t *Term, p *Planned) {
 	}
 	t.Printf("\n%s\n", Clean(p.worst()))
 	p.shared(t)
+	for i, u := range p.Scripts {
+		if i == 0 {
+			t.Printf("\nFiles that steps run, as they are then (a run does not pin them):\n")
+		}
+		t.Printf("  %s: %s\n", Clean(u.Node), Clean(u.Path))
+	}
 	t.Printf("\n%s\n", p.forecast())
 	for i, r := range p.Routines {
 		if i == 0 {
