@@ -295,7 +295,7 @@ func (h *house) runs() map[string]string {
 func (h *house) pages() map[string]string {
 	runs := h.runs()
 	release := "/runs/" + runs["release"]
-	all := map[string]string{"now": "/", "runs": "/runs", "run": release, "graph": release + "?tab=graph", "timeline": release + "?tab=timeline",
+	all := map[string]string{"now": "/", "runs": "/runs", "run": release, "graph": release + "?tab=graph", "timeline": release + "?tab=timeline", "zoom": release + "?tab=timeline&from=1&to=8",
 		"definition": release + "?tab=definition", "node": release + "/node?path=build", "instance": release + "/node?path=" + url.QueryEscape("test[2]"),
 		"waiting": "/runs/" + runs["approval"], "inbox": "/inbox", "loops": "/loops", "routines": "/routines", "events": "/events",
 		"limits": "/limits", "numbers": "/numbers?by=agent", "letters": "/letters", "audit": "/audit", "login": "/login", "error": "/nope",
