@@ -33,9 +33,10 @@ type Graph struct {
 	// Bounds say what bounds the whole run: its budget, the quotas that it holds, and its rules of adapt.
 	Bounds []string `json:"bounds,omitempty"`
 	// Starts say what starts the workflow by itself. The caller of [Of] sets them, from the function Starts.
-	Starts []string `json:"starts,omitempty"`
-	Nodes  []Node   `json:"nodes"` // in file order, groups before what lies in them
-	Edges  []Edge   `json:"edges"` // by To, then by From, in the order of Nodes
+	Starts  []string `json:"starts,omitempty"`
+	Excerpt string   `json:"excerpt,omitempty"` // which part of the workflow this is: 7 of 300 nodes, within 1 of build
+	Nodes   []Node   `json:"nodes"`             // in file order, groups before what lies in them
+	Edges   []Edge   `json:"edges"`             // by To, then by From, in the order of Nodes
 
 	word string // the run's status, as people read it
 }
@@ -64,6 +65,9 @@ type Node struct {
 
 	parent int // in Nodes; -1 at the top
 	below  []int
+	// signs stand behind the title in a drawing, each for one of the marks in shared. The note of the drawing explains them.
+	signs  string
+	shared []string
 }
 
 // word is what the author wrote: a pattern or a kind.

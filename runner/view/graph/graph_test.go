@@ -226,8 +226,9 @@ func (it *item) rectangle() rectangle {
 	return rectangle{it.x, it.y, it.x + it.width, it.y + it.height}
 }
 
-// checkLevel looks at one level, in its own measures: boxes lie apart and inside; an edge meets no box but those at its ends.
-func checkLevel(t *testing.T, seed uint64, l *level) {
+// checkLevel looks at one level, in its own measures: boxes lie apart and inside; an edge meets no box but those at its ends, and no edge
+// that comes into a group runs through the group's text.
+func checkLevel(t *testing.T, seed uint64, g *Graph, l *level) {
 	var boxes []*item
 	for _, it := range l.items {
 		if it.x < 0 || it.x+it.width > l.width || it.y < 0 || it.y+it.height > l.height {
@@ -240,7 +241,17 @@ func checkLevel(t *testing.T, seed uint64, l *level) {
 			if it.inner.left < 0 || it.inner.left+it.inner.width > it.width || it.inner.head+it.inner.height > it.height {
 				t.Fatalf("seed %d: a group is smaller than what lies in it", seed)
 			}
-			checkLevel(t, seed, it.inner)
+			natural, _ := g.Nodes[it.node].size(it.chars)
+			text := natural - 2*padText
+			if it.textAt+text > it.width {
+				t.Fatalf("seed %d: the text of a group leaves its box", seed)
+			}
+			for _, p := range it.inner.items {
+				if x := it.inner.left + p.x; p.kind == in && x > it.textAt && x < it.textAt+text {
+					t.Fatalf("seed %d: an edge runs through the text of group %s", seed, g.Nodes[it.node].Title)
+				}
+			}
+			checkLevel(t, seed, g, it.inner)
 		}
 	}
 	for i, a := range boxes {
@@ -278,7 +289,7 @@ func TestLayoutIsClean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkLevel(t, seed, l)
+		checkLevel(t, seed, g, l)
 		svg, err := g.SVG()
 		if err != nil {
 			t.Fatal(err)

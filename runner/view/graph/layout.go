@@ -68,20 +68,23 @@ func (o *layout) place(l *level) error {
 			continue
 		}
 		n := &o.g.Nodes[it.node]
-		it.width, it.height = n.size()
+		it.chars = maxChars
 		if it.inner != nil {
 			if err := o.place(it.inner); err != nil {
 				return err
 			}
-			it.width = max(it.width, it.inner.width+2*padSide)
-			it.inner.left, it.inner.head = (it.width-it.inner.width)/2, it.height
-			it.height += it.inner.height + padBottom
+			it.chars = max(maxChars, min(mostChars, (it.inner.width+2*padSide-2*padText)/smallChar))
+		}
+		it.width, it.height = n.size(it.chars)
+		if it.inner != nil {
+			it.frame(it.width - 2*padText)
 		}
 	}
+	l.ranks()
+	o.widen(l)
 	for _, k := range l.links {
 		k.fromAt, k.toAt = k.from.at(k.fromPort), k.to.at(k.toPort)
 	}
-	l.ranks()
 	if !l.bends() {
 		return &TooLarge{fmt.Sprintf("the edges of a drawing pass at most %d rows, and these pass more", MaxBends)}
 	}
@@ -92,6 +95,60 @@ func (o *layout) place(l *level) error {
 	l.spread()
 	return nil
 }
+
+// frame gives a group its size, and its text of some width a place beside the links that come in through the upper border.
+func (it *item) frame(text int) {
+	it.width = max(it.width, it.inner.width+2*padSide)
+	it.inner.left, it.inner.head = (it.width-it.inner.width)/2, it.height
+	it.height += it.inner.height + padBottom
+	it.textAt = padText
+	for _, row := range it.inner.rows { // ports lie in the first one, from the left to the right
+		for _, p := range row {
+			if x := it.inner.left + p.x; p.kind == in && x > it.textAt-beside && x < it.textAt+text+beside {
+				it.textAt = x + beside
+			}
+		}
+	}
+	it.width = max(it.width, it.textAt+text+padText)
+	it.width += it.width % 2
+}
+
+// widen gives boxes whose text is cut what their row has less than the widest row.
+func (o *layout) widen(l *level) {
+	type sum struct{ width, cut int } // of a row
+	rows := map[int]*sum{}
+	widest := 0
+	isCut := func(it *item) bool {
+		most, _ := o.g.Nodes[it.node].size(mostChars)
+		return it.inner == nil && most > it.width
+	}
+	for _, it := range l.items {
+		if it.node < 0 {
+			continue
+		}
+		r := rows[it.rank]
+		if r == nil {
+			r = &sum{width: -gapBox}
+			rows[it.rank] = r
+		}
+		r.width += it.width + gapBox
+		if isCut(it) {
+			r.cut++
+		}
+		widest = max(widest, r.width)
+	}
+	for _, it := range l.items {
+		if it.node < 0 || !isCut(it) {
+			continue
+		}
+		r := rows[it.rank]
+		it.chars = min(mostChars, maxChars+(max(widest, roomy)-r.width)/r.cut/smallChar)
+		it.width, it.height = o.g.Nodes[it.node].size(it.chars)
+	}
+}
+
+// roomy is how wide a row may always be, in pixels, and beside how far lines stay away from the text of a group.
+const roomy, beside = 560, 8
 
 // at is where links meet an item, from its left: at the port inside of it, or in the middle.
 func (it *item) at(port *item) int {

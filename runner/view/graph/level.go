@@ -10,6 +10,8 @@ type item struct {
 	up, down      []*link
 	kind          itemKind
 	inner         *level // of a group
+	chars         int    // of a line of its text, at most
+	textAt        int    // of a group: where its text begins, in pixels from its left
 }
 
 type itemKind uint8

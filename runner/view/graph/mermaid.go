@@ -56,7 +56,7 @@ var escapesMermaid = strings.NewReplacer("#", "#35;", "\"", "#quot;", "&", "#amp
 // label is what is written in a node's box, by lines; that of a group also says what kind it is.
 func (n *Node) label(newline string) string {
 	var lines []string
-	for i, r := range n.rows() {
+	for i, r := range n.rows(maxChars) {
 		if i == 0 && len(n.below) > 0 && n.Kind != Case && n.Kind != Finally {
 			r.text += " (" + n.word() + ")"
 		}

@@ -21,13 +21,14 @@ func (g *Graph) SVG() ([]byte, error) { return g.draw(style, nil) }
 func (g *Graph) Part(link func(*Node) string) ([]byte, error) { return g.draw(arrows, link) }
 
 func (g *Graph) draw(looks string, link func(*Node) string) ([]byte, error) {
+	g, shared := g.shareMarks()
 	l, err := g.layOut()
 	if err != nil {
 		return nil, err
 	}
 	d := &drawing{g: g, href: link}
 	d.level(l, margin, margin+titleSpace)
-	note := g.note()
+	note := strings.Join(append(shared, g.note()...), "   ")
 	width := max(l.width, titleChar*cells(g.heading()), smallChar*cells(note)) + 2*margin
 	height := l.height + titleSpace + 2*margin
 	if note != "" {
@@ -66,17 +67,20 @@ func (g *Graph) heading() string {
 	if len(g.Starts) > 0 {
 		name += "; started by " + cut(strings.Join(g.Starts, ", "), 2*maxChars)
 	}
+	if g.Excerpt != "" {
+		name += "; " + cut(g.Excerpt, 2*maxChars)
+	}
 	return name
 }
 
 // note explains the lines, where there is more than one sort.
-func (g *Graph) note() string {
+func (g *Graph) note() []string {
 	for _, e := range g.Edges {
 		if e.Kind == Observes {
-			return "Broken line: waits until the node has finished, however it ended."
+			return []string{"Broken line: waits until the node has finished, however it ended."}
 		}
 	}
-	return ""
+	return nil
 }
 
 // drawing collects what stands below the title.
@@ -138,11 +142,11 @@ func (d *drawing) box(it *item, x, y int) {
 func (d *drawing) text(n *Node, it *item, class string, x, y int) {
 	anchor, at := " text-anchor=\"middle\"", x+it.width/2
 	if it.inner != nil {
-		anchor, at = "", x+padText
+		anchor, at = "", x+it.textAt
 	}
 	fmt.Fprintf(&d.out, "<g class=\"%s\"%s>", class, anchor)
 	line := y + padAbove
-	for i, r := range n.rows() {
+	for i, r := range n.rows(it.chars) {
 		height := smallLine
 		if i == 0 {
 			height = titleLine
@@ -193,12 +197,18 @@ func (d *drawing) link(l *level, k *link, dx, dy int) {
 	if k.to.kind == out {
 		y2 = dy + l.height + padBottom
 	}
-	path := fmt.Sprintf("M%d %dV%d", x1, y1, from)
+	path := fmt.Sprintf("M%d %d", x1, y1)
 	if x1 == x2 {
-		path = fmt.Sprintf("M%d %dV%d", x1, y1, y2)
-	} else {
+		path += fmt.Sprintf("V%d", y2)
+	} else { // the arrow at an end points along the last piece, so a piece without a length would turn it
+		if from != y1 {
+			path += fmt.Sprintf("V%d", from)
+		}
 		middle := (from + to) / 2
-		path += fmt.Sprintf("C%d %d %d %d %d %dV%d", x1, middle, x2, middle, x2, to, y2)
+		path += fmt.Sprintf("C%d %d %d %d %d %d", x1, middle, x2, middle, x2, to)
+		if to != y2 {
+			path += fmt.Sprintf("V%d", y2)
+		}
 	}
 	marker := ""
 	switch {

@@ -12,7 +12,8 @@ import (
 
 // Bounds and measures of what is written in a box. The font is one of fixed width: a character takes 0.6 of its height.
 const (
-	maxChars  = 36 // of a line; the rest is cut
+	maxChars  = 36 // of a line; the rest is cut, unless the row of the drawing has room
+	mostChars = 72 // of a line in a row with room
 	maxMarks  = 4  // lines of marks; the rest is counted
 	titleChar = 8  // pixels: 13 px high
 	smallChar = 7  // pixels: 11 px high
@@ -29,8 +30,8 @@ type row struct {
 	class string // title, small or state
 }
 
-// rows are what is written in a node's box.
-func (n *Node) rows() []row {
+// rows are what is written in a node's box, in lines of at most so many characters.
+func (n *Node) rows(most int) []row {
 	out := []row{{n.Title, "title"}}
 	if n.Does != "" {
 		out = append(out, row{n.Does, "small"})
@@ -38,9 +39,9 @@ func (n *Node) rows() []row {
 	if n.Description != "" {
 		out = append(out, row{n.Description, "small"})
 	}
-	marks := n.Marks
+	marks := slices.DeleteFunc(slices.Clone(n.Marks), func(m string) bool { return slices.Contains(n.shared, m) })
 	if len(marks) > maxMarks {
-		marks = append(slices.Clone(marks[:maxMarks-1]), fmt.Sprintf("and %d more", len(marks)-maxMarks+1))
+		marks = append(marks[:maxMarks-1:maxMarks-1], fmt.Sprintf("and %d more", len(marks)-maxMarks+1))
 	}
 	for _, m := range marks {
 		out = append(out, row{m, "small"})
@@ -49,8 +50,9 @@ func (n *Node) rows() []row {
 		out = append(out, row{n.State.String(), "state"})
 	}
 	for i := range out {
-		out[i].text = cut(out[i].text, maxChars)
+		out[i].text = cut(out[i].text, most)
 	}
+	out[0].text += n.signs
 	return out
 }
 
@@ -79,9 +81,9 @@ func (s *State) String() string {
 }
 
 // size is the room that a node's text takes; for a group the room above what lies in it.
-func (n *Node) size() (width, height int) {
+func (n *Node) size(most int) (width, height int) {
 	height = 2 * padAbove
-	for i, r := range n.rows() {
+	for i, r := range n.rows(most) {
 		w := smallChar * cells(r.text)
 		if i == 0 {
 			w = titleChar * cells(r.text)

@@ -64,6 +64,7 @@ var spoken = []struct {
 	{"plan FILE GIVEN --lowered", false},
 	{"graph FILE", false},
 	{"graph FILE --format dot", false},
+	{"graph FILE --around argv --depth 2", false},
 	{"graph FILE --format mermaid --run RUN", false},
 	{"graph FILE --format json --run RUN", false},
 	{"runs list", false},

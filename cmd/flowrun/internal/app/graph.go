@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/standalone"
@@ -26,6 +27,7 @@ With --run, or for the id of a run or latest, it draws the workflow that the run
 
   flowrun graph release.flow.hcl > release.svg
   flowrun graph latest > latest.svg
+  flowrun graph . --around test --depth 2 > test.svg
   flowrun graph . --format mermaid`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			words = append(words, "", "")
@@ -38,6 +40,8 @@ With --run, or for the id of a run or latest, it draws the workflow that the run
 		},
 	}
 	c.Flags().StringVar(&o.Format, "format", "svg", "svg, mermaid, dot or json")
+	c.Flags().StringVar(&o.Around, "around", "", "draw only the part of the workflow near `NODE`")
+	c.Flags().IntVar(&o.Depth, "depth", -1, "with --around: how many edges away from the node, `N`; 1 by default")
 	c.Flags().StringVar(&o.Run, "run", "", "draw `RUN` with its states: an id, a unique prefix, a workflow's name or latest")
 	return c
 }
@@ -46,6 +50,11 @@ func (a *app) runGraph(o *args.Graph) error {
 	g, err := a.graphOf(o)
 	if err != nil {
 		return err
+	}
+	if o.Around != "" {
+		if g, err = graphAround(g, o); err != nil {
+			return err
+		}
 	}
 	var out []byte
 	switch o.Format {
@@ -62,6 +71,28 @@ func (a *app) runGraph(o *args.Graph) error {
 	}
 	a.out.Raw(out)
 	return nil
+}
+
+// graphAround returns the part of a graph that --around and --depth ask for.
+func graphAround(g *graph.Graph, o *args.Graph) (*graph.Graph, error) {
+	name := o.Around[strings.LastIndexByte(o.Around, '/')+1:] // of a path such as checks/test[2]
+	name, _, _ = strings.Cut(name, "[")
+	depth := o.Depth
+	if depth < 0 {
+		depth = 1
+	}
+	if part, ok := g.Around(name, depth); ok {
+		return part, nil
+	}
+	names := []string{}
+	for i := range g.Nodes {
+		names = append(names, g.Nodes[i].ID)
+	}
+	e := &args.Error{Message: fmt.Sprintf("workflow %q has no node %q", g.Workflow, name), Hint: "See flowrun plan."}
+	if near := diag.Nearest(name, names); near != "" {
+		e.Hint = fmt.Sprintf("Did you mean %q?", near)
+	}
+	return nil, e
 }
 
 // graphOf returns the graph to draw: of a run, or of the workflow of a file.
