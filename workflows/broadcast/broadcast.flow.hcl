@@ -20,7 +20,7 @@ workflow "announce" {
     default = "normal"
   }
 
-  # A scan gives keys in order, so the rank stands first in the key.
+  # A scan gives keys in order, so the rank is the first part of the key.
   step "publish" {
     kv {
       set       = "${input.priority == "high" ? 1 : input.priority == "normal" ? 2 : 3}.${run.started_at}.${run.id}"
@@ -30,7 +30,7 @@ workflow "announce" {
     }
   }
 
-  # Whoever waits for a notice hears of it at once.
+  # Runs that wait for a notice hear of it at once.
   step "wake" {
     emit {
       event = "notice"

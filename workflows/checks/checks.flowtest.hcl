@@ -3,7 +3,7 @@
 #   flowrun test                          runs them
 #   flowrun explain test                  tells what a test can say
 
-test "large files are told" {
+test "large files are reported" {
   step "conflicts" { replies = [{ output = [] }] }
   step "large" { replies = [{ output = ["./film.mp4"], takes = "3s" }] }
   step "count" { replies = [{ output = 12 }] }

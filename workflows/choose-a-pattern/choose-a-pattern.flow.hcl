@@ -81,7 +81,7 @@ workflow "choose" {
   output "why" { value = step.propose.output.why }
 }
 
-# The rules, the strongest first: what must be right is reviewed, what nobody can oversee is divided, and only then time counts.
+# The rules, the strongest first: work that must be right is reviewed, work that is too large is divided, and only then time counts.
 workflow "propose" {
   input "complexity" {
     type    = string

@@ -1,4 +1,4 @@
-# Agents react to events, and nobody tells them the order: pushed code is tested, a failed test is mended, and what passes is deployed.
+# Agents react to events, without a central order: pushed code is tested, a failed test is fixed, and code that passes is deployed.
 # Other runs and programs take part by the same events:
 #
 #   flowrun emit code.pushed --data '{"commit": "1a2b"}'

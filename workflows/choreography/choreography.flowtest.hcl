@@ -1,4 +1,4 @@
-test "a failed test is mended, tested again and deployed" {
+test "a failed test is fixed, tested again and deployed" {
   crash_everywhere = true
   inputs           = { commit = "" }
   agent "tester" {
@@ -29,7 +29,7 @@ test "a failed test is mended, tested again and deployed" {
   ]
 }
 
-test "what passes at once is not mended" {
+test "code that passes at once is not fixed" {
   crash_everywhere = true
   inputs           = { commit = "" }
   agent "tester" {
@@ -53,7 +53,7 @@ test "what passes at once is not mended" {
   ]
 }
 
-test "nobody pushes" {
+test "no push arrives" {
   inputs = { commit = "" }
   expect = ["run.status == 'failed'", "elapsed == 86400", "len(events) == 0"]
 }

@@ -1,4 +1,4 @@
-# A task is done by one run alone: who sets the key first has the claim, and everyone else is told who has it.
+# A task is done by one run alone: the first run that sets the key has the claim, and the other runs learn who has it.
 # The claim ends with the work, or after two hours if its run never comes back.
 
 agent "worker" {

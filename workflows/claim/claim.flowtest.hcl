@@ -1,4 +1,4 @@
-test "one of five has the claim, and the others are told who" {
+test "one of five has the claim, and the others learn who" {
   crash_everywhere = true
   inputs           = { task = "T-17" }
   agent "worker" { replies = [{ output = "done", takes = "10m" }] }
@@ -32,7 +32,7 @@ test "work that fails gives the claim back" {
   expect = ["run.status == 'failed' && kv['claims/T-17'] == null"]
 }
 
-test "of 64 runs one has the claim, and the others are told who" {
+test "of 64 runs one has the claim, and the others learn who" {
   workflow = workflow.claim
   agent "worker" { replies = [{ output = "done", takes = "10m" }] }
   start "w0" { inputs = { task = "T-17", me = "worker0" } }

@@ -14,7 +14,7 @@ test "what is handed in when the time is up can win" {
   ]
 }
 
-test "the best of those who finish wins, and nobody waits for the time limit" {
+test "the best of those who finish wins, without a wait for the time limit" {
   inputs = { task = "Find a faster way." }
 
   agent "ann" { replies = [{ output = { text = "a loop", score = 0.5 }, takes = "10m" }] }
@@ -24,7 +24,7 @@ test "the best of those who finish wins, and nobody waits for the time limit" {
   expect = ["run.outputs.winner == 'cy' && elapsed == 20 * 60"]
 }
 
-test "where nobody hands in anything, nobody wins" {
+test "without any answer there is no winner" {
   inputs = { task = "Find a faster way." }
 
   agent "ann" { replies = [{ hang = true }] }

@@ -12,7 +12,7 @@ test "one call when the time is over, with the data" {
   ]
 }
 
-test "a run that is cancelled calls nobody" {
+test "a run that is cancelled calls no webhook" {
   inputs = { url = "https://example.com/hooks/reminder", data = { name = "review", text = "" } }
   step "hook" { replies = [{ status = 204 }] }
   cancel { after = "10m" }

@@ -1,4 +1,4 @@
-# A conductor gives each problem to the team that knows the matter. The first rule that holds decides; what nobody claims goes to the default.
+# A conductor gives each problem to the team that knows the matter. The first rule that holds decides; a problem that no rule claims goes to the default.
 # Each team is a workflow of its own: a run with its own history, which other workflows can call, too.
 
 agent "backend" {

@@ -47,7 +47,7 @@ workflow "deploy" {
     trigger_rule = "one_failed"
   }
 
-  # Those who wait for it go on at once.
+  # Runs that wait for it continue at once.
   step "check" {
     call       = workflow.accept
     with       = { application = input.application, version = input.version }

@@ -1,4 +1,4 @@
-test "who waits for a version goes on once CI has noted that it is deployed" {
+test "a run that waits for a version continues once CI has noted that it is deployed" {
   agent "tester" { replies = [{ output = "passed" }] }
   step "deploy" { replies = [{ takes = "30m" }] }
 

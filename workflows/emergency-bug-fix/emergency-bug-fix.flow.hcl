@@ -1,6 +1,6 @@
 # An emergency, from the alarm to the repaired system: the event of a monitor starts the run, three agents vote on the cause, the
 # self-healing agent mends each service that is hit, and a specialist takes over where it fails. The tests and the deployment follow one
-# after the other. A busy machine, and many failures, change how the services are mended.
+# after the other. A busy machine, and many failures, change how the services are repaired.
 #
 #   flowrun emit error.reported --data '{"id": "e-7", "message": "500 from the API", "services": ["api"]}'
 
@@ -39,7 +39,7 @@ agent "operations" {
 
 pool "analysts" { members = [agent.architect, agent.backend, agent.frontend] }
 
-# Stands in for the monitor, so that there is something to mend at once.
+# In place of the monitor, so that there is something to repair at once.
 workflow "alarm" {
   default = true
 
@@ -63,7 +63,7 @@ on "error.reported" {
 }
 
 workflow "fix_bug" {
-  # The same error, reported again while it is being mended, starts nothing more.
+  # The same error, reported again while it is being repaired, starts nothing more.
   concurrency {
     group     = "error-${input.id}"
     when_busy = "skip"
@@ -84,7 +84,7 @@ workflow "fix_bug" {
   parallel "fix" {
     max_concurrency = 4
 
-    # The services run on this machine, too: while it is busy, one is mended at a time.
+    # The services run on this machine, too: while it is busy, one is repaired at a time.
     adapt {
       when            = "metrics.cpu > 80"
       max_concurrency = 1

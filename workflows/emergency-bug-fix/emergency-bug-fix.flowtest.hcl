@@ -36,7 +36,7 @@ test "where self-healing fails, the specialist is asked the same" {
   ]
 }
 
-test "nothing is deployed when the tests fail, or when nobody can mend a service" {
+test "nothing is deployed when the tests fail, or when no agent can repair a service" {
   agent "architect" { replies = [{ output = { cause = "a" } }] }
   agent "backend" { replies = [{ output = { cause = "b" } }] }
   agent "frontend" { replies = [{ output = { cause = "c" } }] }
@@ -62,7 +62,7 @@ test "nothing is deployed when the tests fail, or when nobody can mend a service
   ]
 }
 
-test "a busy machine has one service mended at a time" {
+test "a busy machine has one service repaired at a time" {
   workflow = workflow.fix_bug
   inputs   = { id = "e-7", message = "500", services = ["a", "b", "c", "d", "e", "f"] }
   agent "architect" { replies = [{ output = { cause = "cache" } }] }
@@ -81,7 +81,7 @@ test "a busy machine has one service mended at a time" {
   expect = ["run.status == 'succeeded' && max_at_once.mend == 4 && elapsed == 1800 && changes[0].to == 1"]
 }
 
-test "an error that is reported again while it is mended starts nothing more" {
+test "an error that is reported again while it is repaired starts nothing more" {
   inputs = { services = ["api"] }
   emit "error.reported" {
     data  = { id = "e-1", message = "500", services = ["api"] }

@@ -1,4 +1,4 @@
-# When an agent fails, another agent is asked the same; when both fail, a lesser result stands in, and the run goes on.
+# When an agent fails, another agent gets the same task; when both fail, a lesser result takes their place, and the run continues.
 
 agent "first" {
   type    = "exec"

@@ -1,4 +1,4 @@
-test "tests that fail twice are mended twice" {
+test "tests that fail twice are repaired twice" {
   crash_everywhere = true
   step "tests" {
     replies = [
@@ -17,7 +17,7 @@ test "tests that fail twice are mended twice" {
   ]
 }
 
-test "tests that pass ask nobody" {
+test "tests that pass ask no agent" {
   step "tests" { replies = [{ stdout = "ok" }] }
   agent "fixer" { replies = [{ output = "mended" }] }
 

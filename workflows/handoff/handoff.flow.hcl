@@ -4,7 +4,7 @@
 #   flowrun apply .
 #   flowrun dispatch list
 #   flowrun dispatch show ds-1
-#   flowrun loop run team . --until-idle       # leo goes on
+#   flowrun loop run team . --until-idle       # leo continues
 
 agent "sam" {
   type    = "exec"

@@ -17,7 +17,7 @@ test "the receiver finds all of it, and the message is sent once" {
   ]
 }
 
-test "without a next step nothing is handed over, and nobody is told" {
+test "without a next step nothing is handed over, and no message is sent" {
   agent "sam" {
     replies = [{ output = { summary = "There.", next = "", files = [], decisions = [], questions = [], blockers = [], pr = "" } }]
   }
@@ -28,7 +28,7 @@ test "without a next step nothing is handed over, and nobody is told" {
   ]
 }
 
-test "the agent that goes on has the title of the work as its task" {
+test "the agent that continues has the title of the work as its task" {
   workflow = workflow.go_on
   inputs   = { task = "The page." }
   agent "leo" { replies = [{ output = request.task }] }

@@ -1,5 +1,5 @@
-# What a task depends on is looked at before the task begins. Without the database nothing goes on: all runs wait, and one probe in five
-# minutes asks whether it is back, however many runs wait. Without the prices the task goes on with those that were read last, if they are
+# What a task depends on is looked at before the task begins. Without the database nothing continues: all runs wait, and one probe in five
+# minutes asks whether it is back, however many runs wait. Without the prices the task continues with those that were read last, if they are
 # younger than a day; a message says so, and the agent hears how old they are.
 
 agent "worker" {
@@ -26,7 +26,7 @@ workflow "task" {
     default = "Write the invoices."
   }
 
-  # Hard: without it nothing goes on.
+  # Hard: without it nothing continues.
   step "database" {
     run   = ["./agents/check", "database"]
     quota = quota.database
@@ -38,7 +38,7 @@ workflow "task" {
     }
   }
 
-  # Soft: what was read last stands in.
+  # Soft: the last value that was read takes its place.
   step "prices" {
     run        = ["./agents/check", "prices"]
     parse      = "json"

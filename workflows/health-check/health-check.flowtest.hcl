@@ -10,7 +10,7 @@ test "with all that it needs, the task gets the newest prices" {
   ]
 }
 
-test "without the prices the last ones stand in, and everybody hears how old they are" {
+test "without the prices the last ones take their place, and everyone hears how old they are" {
   crash_everywhere = true
   kv               = { prices = { prices = { gold = 59 }, at = "2026-01-05T07:00:00.000Z" } }
   step "database" { replies = [{}] }
@@ -23,7 +23,7 @@ test "without the prices the last ones stand in, and everybody hears how old the
   ]
 }
 
-test "prices that are older than a day do not stand in" {
+test "prices that are older than a day are not used" {
   kv = { prices = { prices = { gold = 59 }, at = "2026-01-04T07:59:00.000Z" } }
   step "database" { replies = [{}] }
   step "prices" { replies = [{ exit_code = 1 }] }
@@ -32,7 +32,7 @@ test "prices that are older than a day do not stand in" {
   expect = ["run.status == 'failed' && step.work.error.message contains 'too old' && len(calls.worker) == 0"]
 }
 
-test "prices that were never read do not stand in" {
+test "prices that were never read are not used" {
   step "database" { replies = [{}] }
   step "prices" { replies = [{ exit_code = 1 }] }
   agent "worker" { replies = [{ output = "done" }] }
@@ -40,7 +40,7 @@ test "prices that were never read do not stand in" {
   expect = ["run.status == 'failed' && step.work.error.message contains 'too old' && len(calls.worker) == 0"]
 }
 
-test "without the database nobody goes on, and however many runs wait, one probe asks in five minutes" {
+test "without the database no run continues, and however many runs wait, one probe asks in five minutes" {
   step "database" { replies = [{ exit_code = 1 }, { exit_code = 1 }, { exit_code = 1 }, { exit_code = 1 }, {}] }
   step "prices" { replies = [{ output = { gold = 60 } }] }
   agent "worker" { replies = [{ output = "done" }] }

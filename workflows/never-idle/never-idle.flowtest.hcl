@@ -18,7 +18,7 @@ test "what is handed in comes first, then the list, then the roadmap, and then t
   ]
 }
 
-test "an agent whose key is wrong is stopped, its work waits, one alert is sent, and the other goes on" {
+test "an agent whose key is wrong is stopped, its work waits, one alert is sent, and the other continues" {
   loop    = loop.team
   run_for = "1h"
   items   = { backlog = [{ id = "bad", assignee = "leo" }, { id = "next", assignee = "leo" }, { id = "other", assignee = "sam" }] }
@@ -35,7 +35,7 @@ test "an agent whose key is wrong is stopped, its work waits, one alert is sent,
   ]
 }
 
-test "while a person decides, the agent does other work, and the release goes on by itself" {
+test "while a person decides, the agent does other work, and the release continues by itself" {
   loop    = loop.team
   run_for = "3h"
   items   = { backlog = [{ id = "1.4", labels = ["release"], assignee = "sam", priority = 9 }, { id = "fix", assignee = "sam" }] }
@@ -67,7 +67,7 @@ test "what fails twice is a dead letter, and the rest is done" {
   expect = ["loop.dead == 1 && dlq[0].kind == 'item' && 'good' in loop.done"]
 }
 
-test "a day without work calls nobody but for a little tidying" {
+test "a day without work calls no agent except for a little tidying" {
   loop    = loop.team
   run_for = "23h"
 

@@ -29,7 +29,7 @@ workflow "work" {
   input "worker" { type = string }
   input "task" { type = string }
 
-  # A key that is not there reads as null: nobody has paused the worker, or the pause is over.
+  # A key that is not there reads as null: the worker was not paused, or the pause is over.
   step "paused" {
     kv {
       get       = input.worker

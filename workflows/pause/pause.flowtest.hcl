@@ -1,4 +1,4 @@
-test "a paused worker takes no task for five minutes, and then it does; the others go on" {
+test "a paused worker takes no task for five minutes, and then it does; the others continue" {
   workflow = workflow.team
   agent "worker" { replies = [{ output = "done" }] }
 
@@ -19,7 +19,7 @@ test "a pause of half a minute holds with a crash anywhere" {
   expect = ["map(calls.worker, #.task) == ['task of worker2', 'task of worker1'] && calls.worker[1].at == 30"]
 }
 
-test "nobody has paused the worker" {
+test "the worker was not paused" {
   workflow = workflow.work
   inputs   = { worker = "worker1", task = "build" }
   agent "worker" { replies = [{ output = "done" }] }

@@ -1,5 +1,5 @@
 # Items go through stages. Each stage is an agent with a queue of its own: its concurrency says how many items it works on at once.
-# An item goes on as soon as its stage is done with it; the items do not wait for each other between the stages.
+# An item moves on as soon as its stage is done with it; the items do not wait for each other between the stages.
 
 agent "ingest" {
   type        = "exec"

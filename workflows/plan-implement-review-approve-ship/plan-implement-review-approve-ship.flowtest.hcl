@@ -67,7 +67,7 @@ test "a person rejects the change, and nothing ships" {
   expect = ["run.status == 'failed' && step.ok.error.message == 'Not now.'", "step.ship.status == 'blocked'"]
 }
 
-test "nobody answers within a week, and nothing ships" {
+test "no person answers within a week, and nothing ships" {
   agent "planner" { replies = [{ output = { steps = ["one"] } }] }
   agent "implementer" { replies = [{ output = { change = "draft" } }] }
   agent "reviewer" { replies = [{ output = { findings = [] } }] }
@@ -75,7 +75,7 @@ test "nobody answers within a week, and nothing ships" {
   expect = ["run.status == 'failed' && step.ok.error.reason == 'rejected' && elapsed == 7 * 24 * 3600"]
 }
 
-test "a change that the reviewer never accepts is shown to nobody" {
+test "a change that the reviewer never accepts is never shown to a person" {
   agent "planner" { replies = [{ output = { steps = ["one"] } }] }
   agent "implementer" { replies = [{ output = { change = "draft" } }] }
   agent "reviewer" { replies = [{ output = { findings = [{ severity = "high", message = "No." }] } }] }

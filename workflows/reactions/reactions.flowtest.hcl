@@ -1,4 +1,4 @@
-test "a failed test is mended, tested again and deployed" {
+test "a failed test is fixed, tested again and deployed" {
   crash_everywhere = true
   inputs           = { commit = "one" }
 
@@ -26,7 +26,7 @@ test "a failed test is mended, tested again and deployed" {
   ]
 }
 
-test "what passes at once is not mended, and two pushes are deployed one after the other" {
+test "code that passes at once is not fixed, and two pushes are deployed one after the other" {
   inputs = { commit = "one" }
 
   agent "tester" {

@@ -1,5 +1,5 @@
 # An author writes, a reviewer judges, and the author hears the words of the reviewer, until the work is accepted; three rounds at most.
-# Work that is never accepted fails the rounds; the output verdict says so, and the run goes on to its end.
+# Work that is never accepted fails the rounds; the output verdict says so, and the run continues to its end.
 
 agent "author" {
   type    = "exec"
@@ -12,7 +12,7 @@ agent "reviewer" {
   output  = object({ accepted = bool, words = string })
 }
 
-# Somebody hears of work that is never accepted. Write a channel of your own, such as type = "slack".
+# A person hears of work that is never accepted. Write a channel of your own, such as type = "slack".
 channel "editor" {
   type = "file"
   path = "escalated.jsonl"

@@ -1,4 +1,4 @@
-# A step that fails is healed, or given to somebody else: which of the two, and when, the rules of an escalation say.
+# A step that fails is healed, or given to another agent or person: the rules of an escalation say which of the two, and when.
 
 agent "builder" {
   type    = "exec"
@@ -28,13 +28,13 @@ channel "on_call" {
 pool "builders" { members = [agent.builder, agent.senior] }
 
 escalation "standard" {
-  # Production is down: whoever is on call is told at once, and then what follows goes on.
+  # Production is down: the person on call gets a message at once, and the nodes behind it continue.
   rule {
     when  = "error.message contains 'production' && error.message contains 'down'"
     level = "emergency"
   }
 
-  # Nobody here can give permissions: a person is asked at once, and many attempts change nothing of that.
+  # No agent can give permissions: a person is asked at once, because more attempts would not help.
   rule {
     when  = "error.status in [401, 403] || error.kind == 'fatal'"
     level = "human_alert"
@@ -46,7 +46,7 @@ escalation "standard" {
     level = "peer_assist"
   }
 
-  # Something that can be mended is mended first.
+  # A failure that can be repaired is repaired first.
   rule {
     when  = "error.kind == 'recoverable' || error.kind == 'blocking'"
     level = "self_heal"
@@ -61,7 +61,7 @@ escalation "standard" {
 
   level "emergency" { notify = [channel.on_call] }
 
-  # The build waits, and the rest goes on. flowrun inbox shows the question and the command that answers it.
+  # The build waits, and the rest continues. flowrun inbox shows the question and the command that answers it.
   level "human_alert" {
     notify    = [channel.people]
     await     = "decision"

@@ -1,4 +1,4 @@
-test "a failure that can be mended is healed, and the next attempt knows what was done" {
+test "a failure that can be repaired is healed, and the next attempt knows what was done" {
   crash_everywhere = true
   agent "builder" {
     replies = [
@@ -17,7 +17,7 @@ test "a failure that can be mended is healed, and the next attempt knows what wa
   ]
 }
 
-test "what passes by itself is tried again with waits, and nobody is asked" {
+test "a failure that passes by itself is retried with waits, and no person is asked" {
   agent "builder" {
     replies = [
       { error = { kind = "blocking", message = "connection reset by peer" } },
@@ -54,7 +54,7 @@ test "healing that does not help leads to the other agent" {
   ]
 }
 
-test "what nobody here can help waits for a person, who is told at the first failure" {
+test "a failure that no agent can repair waits for a person, who gets a message at the first failure" {
   crash_everywhere = true
   agent "builder" {
     replies = [
@@ -97,12 +97,12 @@ test "a person hands in what the builder cannot make" {
   expect = ["run.outputs.artifact == 'app-by-hand' && step.build.by == 'ann' && len(calls.builder) == 1"]
 }
 
-test "where nobody decides within eight hours, the build has failed" {
+test "if no person decides within eight hours, the build has failed" {
   agent "builder" { replies = [{ error = { kind = "fatal", message = "no permission for the registry" } }] }
   expect = ["run.status == 'failed' && run.error.message == 'no permission for the registry' && elapsed == 28800"]
 }
 
-test "whoever is on call is told once that production is down, and the build goes on" {
+test "the person on call gets one message that production is down, and the build continues" {
   agent "builder" {
     replies = [
       { error = { kind = "transient", message = "production is down" } },

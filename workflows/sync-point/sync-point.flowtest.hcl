@@ -85,7 +85,7 @@ test "a team that is blocked keeps the others waiting until it is ready" {
   expect = ["run.status == 'succeeded'", "len(calls.lead) == 1 && calls.lead[0].at == 10800"]
 }
 
-test "nobody waits for longer than three days" {
+test "no run waits for longer than three days" {
   workflow = workflow.prepare
   inputs   = { team = "api", version = "1.4" }
   agent "builder" {

@@ -1,4 +1,4 @@
-# A team shares the tasks of a change. A conductor splits the change and names who does which part. What anybody can do goes to whoever
+# A team shares the tasks of a change. A conductor splits the change and names who does which part. A part that anybody can do goes to the agent that
 # has the least to do, what needs a GPU to those who have one, and reviews go round.
 
 agent "conductor" {

@@ -17,7 +17,7 @@ test "the conductor says who does which part" {
   ]
 }
 
-test "a part for somebody who is not a member fails, and the nearest name is told" {
+test "a part for an agent that is not a member fails, and the error has the nearest name" {
   inputs = { change = "orders can be cancelled" }
   agent "conductor" { replies = [{ output = [{ who = "backed", task = "a column" }] }] }
 

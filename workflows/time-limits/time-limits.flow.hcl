@@ -1,5 +1,5 @@
 # Three agents work at once, each with a time limit of its own. One whose time is up hands in what it has, or else its default;
-# the others are not disturbed, and the run goes on with three results.
+# the others are not disturbed, and the run continues with three results.
 
 agent "worker" {
   type    = "exec"
