@@ -47,7 +47,7 @@ func (g Group) CancelReason() string { return fmt.Sprintf("a newer run of the gr
 // CancelledEarly is why a run is cancelled that has not begun. reason is that of the cancel, and may be empty.
 func CancelledEarly(reason string) string {
 	if reason == "" {
-		return "somebody cancelled the run before it began"
+		return "the run was cancelled before it began"
 	}
 	return reason
 }

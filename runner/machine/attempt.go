@@ -631,7 +631,7 @@ func silence(f *event.AttemptFinished) string {
 }
 
 func lostError(how string) *event.Error {
-	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: how + "; nobody knows what the attempt did"}
+	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: how + "; what the attempt did is unknown"}
 }
 
 // dropAttempt forgets a live attempt that will not be answered.

@@ -499,7 +499,7 @@ func (m *Machine) endIteration(r ref) {
 		case l.count == l.max:
 			m.copyIteration(d, m.state(last).liveState)
 			m.failWork(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1,
-				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, m.composer.ExplainCondition(n.Repeat.Until, sc))})
+				Message: fmt.Sprintf("after %d iterations its condition until is still false: %s", l.count, m.composer.ExplainCondition(n.Repeat.Until, sc))})
 			return
 		}
 	}

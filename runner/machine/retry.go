@@ -48,7 +48,7 @@ func (m *Machine) failClassified(r ref, err *event.Error) {
 	}
 	switch {
 	case again && d.wasRejected(err):
-		m.retry(r, 0, fmt.Sprintf("attempt %d was rejected; the next follows with what the gates said", d.attempts))
+		m.retry(r, 0, fmt.Sprintf("attempt %d was rejected; the next attempt gets the feedback of the gates", d.attempts))
 	case again:
 		m.retry(r, delay, fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)))
 	case m.hasFallback(r):

@@ -31,7 +31,7 @@ func (m *Machine) cancelRun(x *event.External) {
 	}
 	reason := x.Reason
 	if reason == "" {
-		reason = "somebody cancelled the run"
+		reason = "the run was cancelled"
 	}
 	m.stopPhase(&phaseStop{status: event.Cancelled, limit: true, reason: reason, err: cancelledError(reason)})
 }

@@ -225,7 +225,7 @@ func (m *Machine) expireDeadline(r ref) {
 	s, d := m.state(r), m.liveState(r)
 	d.cold.deadline.timer = 0
 	err := &event.Error{Kind: event.Transient, Reason: event.ReasonDeadline, ExitCode: -1,
-		Message: fmt.Sprintf("it did not end within %s of its release", d.cold.deadline.after)}
+		Message: fmt.Sprintf("it exceeded its deadline of %s", d.cold.deadline.after)}
 	m.sendOfDeadline(r, 100, 0, err.Message)
 	switch {
 	case d.endError != nil || d.live != nil && d.live.cancelled: // the node is ending already
