@@ -62,6 +62,9 @@ func applyDelivery(rows Rows, r *event.DeliveryRequest, now event.Time) (Answer,
 			a.Posts = append(a.Posts, Post{run, p.Event.external(r.Name)})
 		}
 	}
+	if answer.ID != "" && !answer.Duplicate && !answer.Replayed {
+		err = recordAudit(rows, &event.AuditRequest{By: "webhook", From: r.From, What: "deliver", Target: r.Name, Data: string(value.Append(nil, map[string]value.Value{"id": answer.ID}))}, now)
+	}
 	if answer.Replayed {
 		refused := *r
 		refused.Reason, refused.Message = "replayed", "a delivery with another id has had the signature"

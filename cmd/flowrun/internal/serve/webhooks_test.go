@@ -253,14 +253,18 @@ func TestWebhook(t *testing.T) {
 	var audits struct {
 		Items []struct {
 			What, Target, From string
-			Data               struct{ Reason string }
+			Data               struct{ Reason, ID string }
 		}
 	}
 	if err := json.Unmarshal(text, &audits); err != nil {
 		t.Fatal(err)
 	}
-	reasons := map[string]int{}
+	reasons, delivered := map[string]int{}, map[string]int{}
 	for _, a := range audits.Items {
+		if a.What == "deliver" && a.From == "127.0.0.1" && a.Data.ID != "" {
+			delivered[a.Target]++
+			continue
+		}
 		if a.What != "refuse" || a.From != "127.0.0.1" || !strings.HasPrefix(a.Target, "webhook.") {
 			t.Errorf("the audit has %+v", a)
 		}
@@ -268,6 +272,9 @@ func TestWebhook(t *testing.T) {
 	}
 	if fmt.Sprint(reasons) != "map[replayed:1 shape:1 signature:5 time:1 unsigned:2]" {
 		t.Errorf("refused were %v", reasons)
+	}
+	if fmt.Sprint(delivered) != "map[webhook.code:1 webhook.orders:1 webhook.plain:1]" {
+		t.Errorf("accepted were %v", delivered)
 	}
 	_, text = c.ask("GET", "/api/v1/programs", "")
 	if !strings.Contains(string(text), `"event":"webhook.orders","workflow":"work"`) || !strings.Contains(string(text), `"refused":8`) {
