@@ -26,7 +26,7 @@ var Embedders = []string{"default", "openai", "ollama", "none"}
 var memoryBlocks = map[string]*Block{
 	"memory": {Doc: "Memory of agents: each task of an agent leaves a learning, and each new task gets the relevant learnings. They are kept in memory.db, in the folder of the runs.",
 		Blocks: []string{"embedder", "short_term", "recall", "working"}, Attrs: attrs(
-			Attr{Name: "store", Kind: Text, Default: "the folder of the runs", Doc: "Folder of memory.db, relative to the program's folder. Several repositories can share one folder. flowrun adds a .gitignore."},
+			Attr{Name: "store", Kind: Text, Default: "the folder of the runs", Doc: "Folder of memory.db, relative to the program's folder. Several repositories can share one folder, and so do all environments of the program; without store, each environment has its own memory. flowrun adds a .gitignore."},
 			Attr{Name: "embedder", Kind: Word, Words: Embedders, Default: `"default"`, Doc: "Short form of a block embedder with only a provider."},
 			Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Names of groups of agents. Agents that name a group see its entries."},
 			Attr{Name: "consolidate_every", Kind: Value, Want: value.IntType, Min: 0, Max: MaxConsolidation, Default: "10", Doc: "After how many learnings of an agent flowrun consolidates them: repeated learnings become one entry that cites them. 0 leaves this to flowrun memory consolidate."},
