@@ -56,7 +56,8 @@ func (c *checker) unused() {
 	for _, w := range c.program.Workflows {
 		for _, in := range w.Inputs {
 			if !w.inputs.Used[in.Name] {
-				say(nameRange(in.Block), fmt.Sprintf("Nothing reads the input %q of workflow %q", in.Name, w.Name))
+				c.advice("F0269", nameRange(in.Block), "", fmt.Sprintf("Nothing reads the input %q of workflow %q", in.Name, w.Name),
+					fmt.Sprintf("Read it as  input.%s, in a text as  ${input.%s}; or remove it.", in.Name, in.Name))
 			}
 		}
 		for _, n := range w.All {

@@ -42,8 +42,16 @@ func (c *checker) enter(b book, kind, name string, at diag.Range) bool {
 func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
-		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "The top of a file contains only blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory, on, routine and workflow. Put named values into  locals { … }."})
+		detail := "The top of a file contains only blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory, on, routine, loop and workflow. Put named values into  locals { … }."
+		switch {
+		case a.Name == "name":
+			detail = "The label of a workflow is its name:  workflow \"NAME\" { … }."
+		case a.Name == "on" || a.Name == "schedule":
+			detail = schema.Absent["on"]
+		case schema.Blocks["workflow"].Attr(a.Name) != nil:
+			detail = "A workflow can have it: put it into  workflow \"NAME\" { … }."
+		}
+		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name), Detail: detail})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program

@@ -117,7 +117,7 @@ func (o other) nodes() string {
 	if len(names) == 0 {
 		names = []string{"step.NAME"}
 	}
-	return o.write("depends_on", "["+some(names)+"]")
+	return o.write("depends_on", "["+strings.Join(names, ", ")+"]")
 }
 
 // when writes a condition.
@@ -202,8 +202,11 @@ func (o other) attempts() string {
 	if !ok {
 		n = "N"
 	}
-	if o.b.Schema.Kind == "retry" {
+	switch {
+	case o.b.Schema.Kind == "retry":
 		return o.write("max_attempts", n)
+	case o.b.Schema.Kind == "parallel" && (o.src.Name == "max" || o.src.Name == "limit"):
+		return o.write("max_concurrency", n)
 	}
 	return o.nest("retry", "max_attempts", n)
 }
@@ -268,7 +271,31 @@ func init() {
 			}
 			return ""
 		},
-		"retries max_retries attempts max_attempts max limit tries": other.attempts,
+		"retries max_retries attempts max_attempts max limit tries maximum_attempts": other.attempts,
+		"usd dollars cost": renamed("cost_usd"),
+		"max_tokens": func(o other) string {
+			if n, ok := o.number(); ok {
+				return o.nest("budget", "tokens", n)
+			}
+			return ""
+		},
+		"concurrency": func(o other) string {
+			s, ok := o.str()
+			if !ok || o.b.Schema.Attr("max_concurrency") == nil {
+				return ""
+			}
+			return fmt.Sprintf("The workflow has it, for one run at a time:  concurrency { group = %q }.", s)
+		},
+		"start_to_close_timeout execution_timeout": span("timeout", "s"),
+		"schedule_to_close_timeout":                func(o other) string { return o.nest("deadline", "after", o.text(`"1h"`)) },
+		"for seconds minutes": func(o other) string {
+			if o.b.Schema.Kind != "wait" {
+				return ""
+			}
+			return span("duration", o.src.Name[:1])(o)
+		},
+		"signal":           renamed("event"),
+		"maximum_interval": span("max_delay", "s"),
 		"times": func(o other) string {
 			if n, ok := o.number(); ok {
 				return o.nest("repeat", "max", n)
@@ -294,7 +321,7 @@ func init() {
 		"timeout-minutes timeout_minutes timeoutMinutes": span("timeout", "m"),
 		"timeout_seconds timeoutSeconds timeout-seconds": span("timeout", "s"),
 		"delay interval initial_interval":                span("base_delay", "s"),
-		"backoff": func(o other) string {
+		"backoff backoff_coefficient": func(o other) string {
 			if n, ok := o.number(); ok {
 				return o.write("multiplier", n)
 			}
@@ -388,10 +415,13 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 	holdsNodes := false
 	for _, b := range src.Body.Blocks {
 		holdsNodes = holdsNodes || slices.Contains(schema.Nodes, b.Kind)
+		for _, inner := range b.Body.Blocks {
+			holdsNodes = holdsNodes || b.Kind == "steps" && slices.Contains(schema.Nodes, inner.Kind)
+		}
 	}
 	attr := func(name string) *syntax.Attr { return src.Body.Attr(name) }
 	switch src.Kind {
-	case "job", "jobs", "stage", "stages", "phase", "steps", "tasks", "task", "resource", "provisioner":
+	case "job", "jobs", "stage", "stages", "phase", "steps", "tasks", "task", "activity", "resource", "provisioner":
 		switch {
 		case src.Kind == "provisioner":
 			return schema.Absent[src.Kind]
@@ -404,6 +434,20 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 			return fmt.Sprintf("It has several steps, one after the other. In flowrun, write  sequence %q { … }.", label)
 		case s.Has("step"):
 			return fmt.Sprintf("In flowrun, write  step %q { … }.", label)
+		}
+	case "human", "approval", "manual":
+		return inStep(s, label, "approve")
+	case "timer", "sleep", "signal":
+		return inStep(s, label, "wait")
+	case "retry_policy":
+		n := "N"
+		for _, name := range []string{"maximum_attempts", "max_attempts", "attempts", "max"} {
+			if a := attr(name); a != nil && quote(a.Text()) != "" {
+				n = a.Text()
+			}
+		}
+		if s.Has("retry") {
+			return fmt.Sprintf("In flowrun, write  retry { max_attempts = %s }. It can have base_delay, multiplier and max_delay, too.", n)
 		}
 	case "on_failure", "on_error", "rescue", "catch", "on-failure":
 		if !s.Has("compensate") {
@@ -460,6 +504,18 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 		}
 	}
 	return strings.Replace(schema.Absent[src.Kind], "@", `"NAME"`, 1)
+}
+
+// inStep says to write a block inside of a step, where a block of a schema takes steps and not the block itself.
+func inStep(s *schema.Block, label, kind string) string {
+	if !s.Has("step") || !schema.Blocks["step"].Has(kind) {
+		return ""
+	}
+	inside := kind + " { … }"
+	if kind == "wait" {
+		inside = "wait { duration = \"1h\" }  or  wait { event = \"NAME\" }"
+	}
+	return fmt.Sprintf("A step holds it. Write  step %q { … }  with  %s  in it.", label, inside)
 }
 
 var stepWords = regexp.MustCompile(`^[a-z]+ "([^"]+)"$`)
@@ -588,7 +644,7 @@ func quotedWords(words []string) string {
 // namedElsewhere says of a name that flowrun does not have what stands for it where another tool has it.
 func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 	switch d.Code {
-	case "F0228", "F0301", "F0303", "F0304", "F0310":
+	case "F0228", "F0301", "F0303", "F0304", "F0305", "F0310":
 	default:
 		return
 	}
@@ -613,6 +669,11 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 		}
 		if other := schema.OtherName(path); other != "" {
 			d.Detail = other
+		}
+	case "F0305":
+		isNode := func(w *Workflow) bool { return len(path) > 1 && w.ByName[path[1]] != nil }
+		if path[0] == "last" && slices.ContainsFunc(c.program.Workflows, isNode) {
+			d.Summary, d.Detail = "last.step is missing its step", fmt.Sprintf("Write  last.step.%s.", strings.Join(path[1:], "."))
 		}
 	case "F0304":
 		if path[0] == "item" {
@@ -653,6 +714,18 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 			return
 		}
 		return
+	}
+	if m := indexedStep.FindSubmatch(bytes.TrimSuffix(f.Src[lineStart(f.Src, at):at], []byte("."))); m != nil {
+		for _, w := range c.program.Workflows {
+			n := w.ByName[string(m[1])]
+			if n == nil || n.attr("output") == nil || n.attr("output").Type == nil {
+				continue
+			}
+			if _, ok := n.attr("output").Type.Attrs[text]; ok {
+				d.Detail = fmt.Sprintf("The output has it. Write  step.%s.output.%s.", n.Name, text)
+				return
+			}
+		}
 	}
 	known := strings.Contains(d.Detail, "exit_code") || strings.Contains(d.Detail, "Did you mean")
 	switch meant := resultAttrs[text]; {

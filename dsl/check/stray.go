@@ -30,15 +30,15 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 		}
 	}
 	near := diag.Nearest(src.Name, known)
-	meant, other := schema.Meant[src.Name], counterpart(b, src)
+	meant, elsewhere := schema.Meant[src.Name], counterpart(b, src)
 	switch {
 	case b.Schema.Has(src.Name) && b.Schema.Inside(src.Name).Later != nil:
 		d = notYet(src.Range, fmt.Sprintf("Block %q", src.Name), b.Schema.Inside(src.Name).Later, b.Words())
 	case b.Schema.Has(src.Name):
 		d.Code, d.Summary = "F0108", fmt.Sprintf("%q is a block", src.Name)
 		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s.", asBlock(b.Schema.Inside(src.Name), src))
-	case other != "":
-		d.Detail = other
+	case elsewhere != "":
+		d.Detail = elsewhere
 	case near != "" && (meant == "" || near[0] == src.Name[0]):
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
@@ -48,6 +48,8 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 		d.Detail = "In flowrun, write  " + strings.TrimSuffix(strings.TrimPrefix(meant, b.Schema.Kind+" { "), " }")
 	case meant != "" && fits(b.Schema, meant):
 		d.Detail = "In flowrun, write  " + meant
+	case b.Schema.Has("step") && schema.Blocks["step"].Attr(src.Name) != nil:
+		d.Detail = fmt.Sprintf("A step holds it. Write  step \"NAME\" { %s = %s }  inside of %s.", src.Name, other{b, src}.text("…"), place(b.Words()))
 	default:
 		d.Detail = fmt.Sprintf("%s can have %s.", article(b.Schema.Kind), list(known))
 	}
@@ -77,7 +79,13 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 		}
 	case schema.Blocks[src.Kind] != nil && src.Kind != "file":
 		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q is not allowed in %s", src.Kind, placeIn(s, where))
-		d.Detail = fmt.Sprintf("Allowed in: %s.", list(parents(src.Kind)))
+		label := "NAME"
+		if len(src.Labels) > 0 && goodName(src.Labels[0].Text) {
+			label = src.Labels[0].Text
+		}
+		if d.Detail = inStep(s, label, src.Kind); d.Detail == "" {
+			d.Detail = fmt.Sprintf("Allowed in: %s.", list(parents(src.Kind)))
+		}
 		if src.Kind == "test" {
 			d.Detail = "Tests are in a separate file, NAME.flowtest.hcl, beside the program."
 		}

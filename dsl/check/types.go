@@ -148,8 +148,8 @@ func (c *checker) output(w *Workflow, n *Node) value.Type {
 		return c.degraded(w, n, made)
 	}
 	if expr.Assignable(made, *a.Type) == expr.No {
-		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("The output is never a %s", a.Type),
-			Detail: fmt.Sprintf("The output of the step is a %s, and flowrun does not convert outputs. %s", made, outputFix(n))})
+		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: "The output is never " + withArticle(a.Type.String()),
+			Detail: fmt.Sprintf("The output of the step is %s, and flowrun does not convert outputs. %s", withArticle(made.String()), outputFix(n, made))})
 	}
 	return c.degraded(w, n, *n.OutputType())
 }
@@ -168,9 +168,12 @@ func (c *checker) degraded(w *Workflow, n *Node, made value.Type) value.Type {
 	return c.work.Unify(made, a.Expr.Type)
 }
 
-func outputFix(n *Node) string {
+func outputFix(n *Node, made value.Type) string {
 	if n.attr("run") != nil && n.Text("parse") != "json" {
 		return `With parse = "json", flowrun reads standard output as JSON. A program can also write NAME=VALUE lines to the file $FLOWRUN_OUTPUT; then name the file in run.`
+	}
+	if n.attr("agent") != nil && made.Kind == value.StringT {
+		return `If the agent has  output_format = "text", remove it: without it, flowrun reads the answer as JSON.`
 	}
 	return "Change the type or the step."
 }

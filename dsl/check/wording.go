@@ -25,6 +25,12 @@ func article(what string) string {
 	return "A " + what
 }
 
+// withArticle puts a or an before a word.
+func withArticle(what string) string {
+	text := article(what)
+	return strings.ToLower(text[:1]) + text[1:]
+}
+
 // list writes names as a sentence does: a, b and c.
 func list(names []string) string {
 	switch len(names) {
