@@ -42,7 +42,7 @@ func TestAgentAnswers(t *testing.T) {
 		{"a result, then an error", `echo '{"type":"result","output":1}'; echo '{"type":"error","message":"m"}'`, "", `error exit=0 recoverable/agent: the agent gave 2 results or errors; one is the last word`},
 		{"nothing", `true`, "", `error exit=0 blocking/bad_json: the agent said nothing`},
 		{"only progress", `echo '{"type":"progress"}'`, "", `error exit=0 blocking/bad_json: the agent ended without a result`},
-		{"text", `echo; echo hi`, "", `error exit=0 blocking/bad_json: the agent's output is not JSON: at byte 1: invalid character 'h' looking for beginning of value`},
+		{"text", `echo; echo hi`, "", `error exit=0 blocking/bad_json: the agent's output is not JSON, but text: where text is wanted, write output_format = "text" in the agent`},
 		{"two objects", `echo '{}'; echo '{}'`, "", `error exit=0 blocking/bad_json: the agent's output is not JSON: at byte 4: more text behind the JSON value`},
 		{"a list", `echo '[]'`, "", `error exit=0 blocking/bad_json: the agent's output is JSON, but no object; print {"type":"result","output":…} for other values`},
 		{"a type that is none", `echo '{"type":"done"}'`, "", `error exit=0 blocking/bad_json: the agent's message has the type "done", which is none of progress, heartbeat, log, partial, remember, result, error`},

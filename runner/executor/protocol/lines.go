@@ -254,6 +254,9 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		where = "beside the protocol's lines, "
 	}
 	if err != nil {
+		if start := bytes.TrimSpace(l.rest)[0]; !l.spoke && start != '{' && start != '[' {
+			return bad("the agent's output is not JSON, but text: where text is wanted, write output_format = \"text\" in the agent")
+		}
 		return bad("the agent's output is not JSON: %s%v", where, err)
 	}
 	m, ok := v.(map[string]any)

@@ -129,6 +129,9 @@ func between(least, most int, form string) cobra.PositionalArgs {
 			if own, _, _ := dsl.Own(disk.Open(".", dsl.Options{})); len(own) > 0 && strings.HasPrefix(form, "FILE|DIR") {
 				hint = "For the program in this folder: " + c.CommandPath() + " ."
 			}
+			if len(words) == 0 && least == 1 && strings.HasPrefix(form, "RUN") {
+				hint = "For the newest run: " + c.CommandPath() + " latest"
+			}
 			return &args.Error{Message: "an argument is missing: " + usage, Hint: hint}
 		case len(words) > most:
 			return &args.Error{Message: fmt.Sprintf("there is one argument too many, %q: %s", words[most], usage), Hint: "See " + c.CommandPath() + " --help."}

@@ -37,7 +37,8 @@ var wordHints = []wordHint{
 	{"new create", "init", ""},
 	{"dry-run preview simulate", "plan FILE", ""},
 	{"ls list ps history jobs executions", "runs list", ""},
-	{"status show describe inspect info get state", "runs show RUN", ""},
+	{"status show describe inspect info get", "runs show RUN", ""},
+	{"state", "runs list", ""},
 	{"output outputs result", "runs show RUN --json", ""},
 	{"follow attach top monitor", "runs watch RUN", ""},
 	{"log tail", "logs RUN", ""},
@@ -45,7 +46,7 @@ var wordHints = []wordHint{
 	{"continue recover", "resume RUN", ""},
 	{"rerun redo again restart taint", "retry RUN", ""},
 	{"destroy down undo rollback", "cancel RUN", "A cancel runs the compensations of a run that has not ended. A run that has ended is not undone."},
-	{"diff compare", "replay RUN --file FILE", "This shows what the file would have changed in an earlier run:"},
+	{"diff compare", "runs diff A B", "This compares two runs. flowrun replay RUN --file FILE compares a run with a changed file."},
 	{"delete rm remove purge prune clean gc", "runs prune --keep 10 --dry-run", "Runs are removed by their number or their age:"},
 	{"runs: delete rm remove purge clean gc", "prune --keep 10 --dry-run", "Runs are removed by their number or their age:"},
 	{"runs: ls ps all history", "list", ""},
@@ -54,7 +55,7 @@ var wordHints = []wordHint{
 	{"memory: ls", "list", ""},
 	{"memory: find query", "search TEXT", ""},
 	{"approve accept reject deny answer", "inbox", "This lists what waits for a person, with the line that answers:"},
-	{"schedule schedules cron crontab", "routines", ""},
+	{"schedule schedules cron crontab", "routines list", ""},
 	{"daemon server scheduler worker start-server", "serve", ""},
 	{"publish send signal", "emit NAME", ""},
 	{"lock locks quota breaker", "limits", ""},
@@ -62,7 +63,8 @@ var wordHints = []wordHint{
 	{"repl shell eval", "console RUN", ""},
 	{"docs man reference", "explain WORD", ""},
 	{"workflows dags pipelines", "plan .", ""},
-	{"workspace workspaces environments", "runs list --env NAME", "Each environment has runs of its own:"},
+	{"workspace workspaces environments env", "runs list --env=ENVIRONMENT", "Each environment has runs of its own:"},
+	{"secret secrets", "explain secrets", ""},
 	{"login logout config configure", "doctor", "flowrun has no account and no settings."},
 }
 
@@ -78,6 +80,7 @@ type flagHint struct {
 }
 
 var flagHints = []flagHint{
+	{"apply", "-f --file --filename", true, "FILE", ""},
 	{"apply retry resume", "--auto-approve --yes -y --force -f --no-input", false, "", "It starts at once and does not ask."},
 	{"apply", "--dry-run --dryrun --check --noop --what-if -n", false, "command plan", ""},
 	{"apply plan", "-e --set --param --params -p --arg -i --parameter", true, "--input", ""},
@@ -92,6 +95,10 @@ var flagHints = []flagHint{
 	{"logs", "-n --tail --lines", true, "| tail -n", ""},
 	{"logs", "--grep --filter", true, "| grep", ""},
 	{"logs", "--step --job --node", true, "STEP", ""},
+	{"list show stats", "-o --output --format", true, "--json", "Its one other format is JSON:"},
+	{"serve", "-p --port", true, "--listen 127.0.0.1:", ""},
+	{"serve", "--addr --address --bind", true, "--listen", ""},
+	{"validate test", "--recursive -r -R", false, "./...", ""},
 	{"fmt", "--write --recursive -w -i -r", false, "", "It formats the files in place. For all folders below: flowrun fmt ./..."},
 	{"validate", "--strict --warnings-as-errors", false, "--fail-level warning", ""},
 	{"validate test", "-o --output", true, "--format", ""},
@@ -321,9 +328,13 @@ func (h *flagHint) rewrite(c *cobra.Command, arguments []string, at int, value s
 		if behind = " " + h.instead; value != "" {
 			behind += " " + quoteWord(value)
 		}
-	case h.instead == "STEP":
+	case h.instead == "STEP", h.instead == "FILE":
 		return quoteLine(slices.Concat([]string{c.Root().Name()}, before, after, []string{value}))
-	case strings.HasSuffix(h.instead, "="):
+	case h.instead == "--json":
+		before = append(before, h.instead)
+	case h.instead == "./...":
+		return quoteLine([]string{c.Root().Name(), c.Name(), h.instead})
+	case strings.HasSuffix(h.instead, "="), strings.HasSuffix(h.instead, ":"):
 		before = append(before, strings.Fields(h.instead+value)...)
 	case h.instead != "":
 		before = append(before, strings.Fields(h.instead)...)

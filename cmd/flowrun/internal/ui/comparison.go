@@ -28,7 +28,14 @@ func Comparison(t *Term, c *view.Comparison) {
 	for i := range c.Nodes {
 		t.Printf("  %s\n", Clean(pairWords(&c.Nodes[i])))
 	}
-	t.Printf("\n%s differ, %d do not\n", countOf(differing(c.Nodes), "node", "nodes"), c.Alike)
+	verb, others := "differ", "do"
+	if differing(c.Nodes) == 1 {
+		verb = "differs"
+	}
+	if c.Alike == 1 {
+		others = "does"
+	}
+	t.Printf("\n%s %s, %d %s not\n", countOf(differing(c.Nodes), "node", "nodes"), verb, c.Alike, others)
 }
 
 func differing(nodes []view.NodePair) (n int) {

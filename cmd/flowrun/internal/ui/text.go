@@ -226,9 +226,9 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// First names the first few of many.
+// First names the first few of many, and one name more where it would be the only one left out.
 func First(names []string, most int) string {
-	if len(names) <= most {
+	if len(names) <= most+1 {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
