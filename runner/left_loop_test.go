@@ -145,8 +145,10 @@ func TestLoopWhoseNextRunWasNotStarted(t *testing.T) {
 		x.await(id, event.ClaimClosed)
 	}
 	x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "team"}})
-	if end = <-over; end.Outputs["closed"] != 2.0 || end.Loop.GoesOn {
-		t.Errorf("the second run ends with %+v", end)
+	first, _ := end.Outputs["closed"].(float64) // whether it has taken b before its end is a matter of moments
+	end = <-over
+	if second, _ := end.Outputs["closed"].(float64); first+second != 3 || second < 2 || end.Loop.GoesOn {
+		t.Errorf("the second run ends with %+v, and %v items closed before", end, first)
 	}
 	all, err := x.List(t.Context(), 0)
 	if err != nil {
