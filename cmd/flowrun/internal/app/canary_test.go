@@ -145,6 +145,7 @@ var spoken = []struct {
 	{"open latest --print", false},
 	{"export latest", false},
 	{"export latest --output run.html", false},
+	{"export RUN --otlp", true},
 	{"programs list --json", false},
 	{"programs list", false},
 	{"programs remove FILE --json", false},

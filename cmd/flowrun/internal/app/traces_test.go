@@ -175,6 +175,18 @@ invoke_workflow main FAILED`
 			t.Errorf("%v", s)
 		}
 	}
+	out.Reset()
+	if code := Main([]string{"export", "main", "--otlp"}, Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: os.Environ()}); code != exitDone {
+		t.Fatalf("exit code %d\n%s", code, out.String())
+	}
+	if n := strings.Count(out.String(), `"spanId"`); n != len(spans) {
+		t.Errorf("the file has %d spans, and %d were sent", n, len(spans))
+	}
+	for _, s := range spans {
+		if !strings.Contains(out.String(), `"spanId":"`+hex.EncodeToString(s.SpanId)+`"`) {
+			t.Errorf("the span %q is not in the file", s.Name)
+		}
+	}
 	if len(told) > 0 {
 		t.Errorf("attempts were told of other spans: %v", told)
 	}
