@@ -151,6 +151,7 @@ func messageRefused(t *testing.T, s Store) {
 		"an unknown kind":       {Kind: "decision", Node: "hears"},
 		"a cancel with data":    {Kind: event.ExternalCancel, Data: "x"},
 		"a cancel of a task":    {Kind: event.ExternalCancel, Node: "hears"},
+		"a cancel of no node":   {Kind: event.ExternalCancelNode},
 		"too much data":         note("hears", strings.Repeat("x", engine.MaxData-1)),
 		"data that is not JSON": note("hears", func() {}),
 		"data too deep":         note("hears", deep),

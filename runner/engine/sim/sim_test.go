@@ -279,7 +279,7 @@ func newCase(t *testing.T, seed uint64) *simulation {
 
 // TestMendedSeeds runs seeds beyond the first ones that found faults.
 func TestMendedSeeds(t *testing.T) {
-	for _, seed := range []uint64{204, 708, 870, 1014, 1125, 1131, 1427, 1454, 1494, 1629, 1716, 1926} {
+	for _, seed := range []uint64{204, 708, 870, 1014, 1125, 1131, 1427, 1454, 1494, 1629, 1689, 1716, 1926} {
 		simulate(t, seed, false)
 	}
 }
