@@ -56,13 +56,28 @@ func reusedWords(n int) string {
 	return fmt.Sprintf("%d results are reused", n)
 }
 
-// changeWords is a change on one line.
+// changeWords is a change on one line. Of long values it shows the part that differs.
 func changeWords(c *replay.Change) string {
 	text := func(d *view.Data) string {
 		if d == nil {
 			return "nothing"
 		}
-		return Truncate(Clean(string(value.Append(nil, d.Value))), MaxOutputCells)
+		return Clean(string(value.Append(nil, d.Value)))
 	}
-	return Clean(c.Field) + ": " + text(c.Was) + " → " + text(c.Is)
+	was, is := fromDifference(text(c.Was), text(c.Is))
+	return Clean(c.Field) + ": " + Truncate(was, MaxOutputCells) + " → " + Truncate(is, MaxOutputCells)
+}
+
+// fromDifference leaves out what two texts begin with alike, if they are too long to show what differs.
+func fromDifference(a, b string) (string, string) {
+	const before = 12 // characters alike that stay
+	x, y := []rune(a), []rune(b)
+	n := 0
+	for n < min(len(x), len(y)) && x[n] == y[n] {
+		n++
+	}
+	if n < MaxOutputCells-before || n == max(len(x), len(y)) {
+		return a, b
+	}
+	return "…" + string(x[n-before:]), "…" + string(y[n-before:])
 }
