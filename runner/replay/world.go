@@ -75,7 +75,7 @@ func (w *World) Learn(ev event.Event, commands []event.Command) {
 	case ev.ChildFinished != nil:
 		w.finished(w.byRun[ev.ChildFinished.Run], ev)
 	case ev.TimerFired != nil:
-		if l := w.byTimer[ev.TimerFired.Timer]; l != nil {
+		if l := w.byTimer[ev.TimerFired.Timer]; l != nil && l.seq == 0 { // a host may fire a timer twice, and the machine ignores the second time
 			l.late, l.fired, l.seq = took(l.due, ev.At), ev.At, ev.Seq
 		}
 	default:
