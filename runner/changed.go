@@ -37,6 +37,9 @@ func (s *Service) RetryChanged(ctx context.Context, run string, p *ir.Program, s
 	if problems := given.Fit(&first, p, w); problems != nil {
 		return nil, nil, &retry.Refusal{Message: fmt.Sprintf("the values of run %s do not fit the file:\n  %s", run, strings.Join(problems, "\n  ")), Advice: retry.Anew}
 	}
+	if wish.All {
+		first.Targets = nil
+	}
 	names := w.StepNames()
 	for _, t := range first.Targets {
 		if !slices.Contains(names, t) {

@@ -45,12 +45,16 @@ type Wish struct {
 	// Set are steps that count as succeeded with outputs that By gives: what a person did by hand. All that depends on them runs again.
 	Set []Set
 	By  string
+	// All runs the whole workflow, where the run that repeats was limited to some nodes.
+	All bool
 	// Changed tells that the new run is one of a changed program, so that it may be that nothing runs again.
 	Changed bool
 }
 
 // isZero reports whether nothing is wished for.
-func (w *Wish) isZero() bool { return w.From == "" && w.Only == "" && len(w.Set) == 0 && !w.Changed }
+func (w *Wish) isZero() bool {
+	return w.From == "" && w.Only == "" && len(w.Set) == 0 && !w.All && !w.Changed
+}
 
 // Plan is what the new run is told.
 type Plan struct {
@@ -86,7 +90,10 @@ func (r *Refusal) Error() string { return r.Message }
 // which may forget iterations. The error is a *Refusal.
 func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, error) {
 	s := newSurvey(g, first, r, w.Only != "")
-	p := &Plan{Targets: first.Targets}
+	p := &Plan{}
+	if !w.All {
+		p.Targets = first.Targets
+	}
 	if number := g.Number(view.Base(w.From + w.Only)); len(g.Finally) > 0 && number >= g.Finally[0] {
 		return nil, &Refusal{fmt.Sprintf("%q belongs to finally, which runs at the end of every run", w.From+w.Only), WithoutWish, ""}
 	}
@@ -98,12 +105,12 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 			return nil, err
 		}
 	case w.From != "":
-		if name := view.Base(w.From); len(first.Targets) > 0 && g.Number(name) != plan.None && !s.asked[g.Number(name)] {
-			return nil, &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", r.ID, strings.Join(first.Targets, ", "), name), OnlyNode, name}
+		if name := view.Base(w.From); len(p.Targets) > 0 && g.Number(name) != plan.None && !s.asked[g.Number(name)] {
+			return nil, &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", r.ID, strings.Join(p.Targets, ", "), name), OnlyNode, name}
 		}
 		s.name(w.From)
 	}
-	if err := s.setSteps(w, first); err != nil {
+	if err := s.setSteps(w, p.Targets); err != nil {
 		return nil, err
 	}
 	s.settle()

@@ -18,10 +18,10 @@ type Set struct {
 }
 
 // setSteps finds the steps that the wish sets. They count as succeeded, and what depends on them runs again.
-func (s *survey) setSteps(w Wish, first *event.RunStarted) error {
+func (s *survey) setSteps(w Wish, targets []string) error {
 	for _, set := range w.Set {
-		if number := s.graph.Number(view.Base(set.Step)); len(first.Targets) > 0 && number != plan.None && !s.asked[number] {
-			return &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", s.run.ID, strings.Join(first.Targets, ", "), set.Step), Without, ""}
+		if number := s.graph.Number(view.Base(set.Step)); len(targets) > 0 && number != plan.None && !s.asked[number] {
+			return &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", s.run.ID, strings.Join(targets, ", "), set.Step), Without, ""}
 		}
 		n, err := s.setStep(set.Step)
 		if err != nil {

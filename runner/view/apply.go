@@ -46,7 +46,7 @@ func (r *Run) event(ev *event.Event) *Line {
 	case ev.RunStarted != nil:
 		r.ID, r.Workflow, r.Inputs = ev.RunStarted.Run, ev.RunStarted.Workflow, ev.RunStarted.Inputs
 		r.Parent, r.ParentNode = ev.RunStarted.Parent, ev.RunStarted.ParentNode
-		r.RetryOf = ev.RunStarted.RetryOf
+		r.RetryOf, r.Targets = ev.RunStarted.RetryOf, ev.RunStarted.Targets
 		if c := ev.RunStarted.Cause; c != nil && c.Kind != "" {
 			r.Cause = c
 		}

@@ -36,6 +36,8 @@ type Document struct {
 	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one.
 	RetryOf   string `json:"retry_of,omitempty"`
 	RetriedBy string `json:"retried_by,omitempty"`
+	// Targets are the nodes that the run was limited to.
+	Targets []string `json:"targets,omitempty"`
 	// Cause is what started the run, as run.cause; absent if that was a person or a call.
 	Cause map[string]any `json:"cause,omitempty"`
 	Nodes []NodeDoc      `json:"nodes"`
@@ -136,7 +138,7 @@ func (r *Run) Document() Document {
 	d := Document{
 		Run: r.ID, Workflow: r.Workflow, Status: r.Status, Driven: r.Driven,
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
-		Inputs: Outputs(r.Inputs), Error: r.Error, Warnings: r.Warnings, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy,
+		Inputs: Outputs(r.Inputs), Error: r.Error, Warnings: r.Warnings, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy, Targets: r.Targets,
 		Nodes: make([]NodeDoc, 0, r.Size()),
 	}
 	if !r.Status.Terminal() {

@@ -36,6 +36,8 @@ type Run struct {
 	// RetryOf is the run that this one repeats; "" if it repeats none. RetriedBy is the newest run that repeats this one:
 	// its journal does not know, so whoever asks the store sets it.
 	RetryOf, RetriedBy string
+	// Targets are the nodes that the run was limited to; nil where it was not.
+	Targets []string
 	// Cause is what started the run; nil if that was a person or a call.
 	Cause *event.Cause
 	// Driven tells that a process drives the run now, and Stands is when the clock of one stood still that has not ended and that

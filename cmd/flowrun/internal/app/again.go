@@ -72,6 +72,9 @@ func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
 		}
 		a.err.Printf("%s: retry uses the old definition.%s%s\n", c.what, c.advice(), reuse)
 	}
+	if limits := again.First.Targets; len(limits) > 0 && r.Only == "" && !r.JSON {
+		a.err.Printf("Run %s was limited to %s, and so is this run. To run the other steps, too: flowrun retry %s --all\n", info.Run, ui.Clean(strings.Join(limits, ", ")), info.Run)
+	}
 	run, err := s.Start(ctx, again.Start, held)
 	if err != nil {
 		return err
@@ -105,7 +108,7 @@ func (a *app) prepareAgain(ctx context.Context, s *store, run string, r *args.Re
 	if view.Base(r.Only) != r.Only && !strings.HasSuffix(r.Only, "]") {
 		return nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step or of an instance", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
 	}
-	wish := retry.Wish{From: r.From, Only: r.Only, By: r.As}
+	wish := retry.Wish{From: r.From, Only: r.Only, All: r.All, By: r.As}
 	if len(r.Set) > 0 && r.As == "" {
 		wish.By = userName()
 	}

@@ -20,7 +20,8 @@ for_each counts alone; a repeat and a call count as one piece; a tolerated failu
 
 --from also repeats runs that succeeded: the step runs again, and all nodes that depend on it. --set says what a step comes to that was
 done by hand: it counts as succeeded with this output, step.NAME.by names the person, and all nodes that depend on it run again. The
-output must fit the step. RUN stays as it was.
+output must fit the step. RUN stays as it was. A run that --only or --target limited to some steps is repeated with the same limit, unless
+--all is given.
 
   flowrun retry latest --from 'test[linux]'
   flowrun retry latest --set 'deploy={"version": "1.2"}' --as ann
@@ -52,6 +53,7 @@ changed; the journal records that they differ. Give values of the command line a
 	f := c.Flags()
 	f.StringVar(&r.From, "from", "", "also run this `step` again, and all nodes that depend on it; an instance is named as build[3]")
 	f.StringVar(&r.Only, "only", "", "run only this `step` again, or only this instance, as build[3], and reuse or leave out all other nodes")
+	f.BoolVar(&r.All, "all", false, "run the whole workflow, where RUN was limited by --only or --target")
 	f.StringArrayVar(&r.Set, "set", nil, "the output of a step that was done by hand, `STEP=JSON`; can be repeated")
 	f.StringVar(&r.As, "as", "", "the `name` of the person who sets steps (default: the user of the operating system)")
 	f.StringVar(&r.File, "file", "", "run a changed `file`, and reuse what it asks for in the same words (default: the file of RUN)")

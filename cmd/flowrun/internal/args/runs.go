@@ -28,6 +28,7 @@ type Retry struct {
 	Drive
 	From string   // a step, or an instance of one
 	Only string   // a step
+	All  bool     // the whole workflow, also where the run was limited to some steps
 	Set  []string // STEP=JSON: a step counts as succeeded with this output
 	As   string   // who sets the steps; "" means the user of the operating system
 	// Changed asks for a run of a file as it is now: File, or the one that the run began with.
@@ -40,6 +41,9 @@ type Retry struct {
 func (r *Retry) Check() error {
 	if r.From != "" && r.Only != "" {
 		return Errorf("--from and --only cannot be combined")
+	}
+	if r.Only != "" && r.All {
+		return Errorf("--only and --all cannot be combined")
 	}
 	if r.Only != "" && r.Changed {
 		return Errorf("--only and --file cannot be combined")

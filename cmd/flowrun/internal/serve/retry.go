@@ -22,6 +22,7 @@ import (
 type Retry struct {
 	From string      `json:"from,omitempty"` // a step that runs again besides, with all nodes that depend on it
 	Only string      `json:"only,omitempty"` // the one step that runs again
+	All  bool        `json:"all,omitempty"`  // the whole workflow, where the run was limited to some steps
 	Set  []SetOutput `json:"set,omitempty"`  // outputs of steps that a person did by hand
 	By   string      `json:"by,omitempty"`   // that person
 }
@@ -52,10 +53,12 @@ func (s *Server) retry(r *http.Request) (any, error) {
 		return nil, &refusal{http.StatusConflict, "called", fmt.Sprintf("run %s was called by run %s; retry that one", info.Run, info.Parent)}
 	case o.From != "" && o.Only != "":
 		return nil, &refusal{http.StatusBadRequest, "body", "from and only exclude each other"}
+	case o.All && o.Only != "":
+		return nil, &refusal{http.StatusBadRequest, "body", "all and only exclude each other"}
 	case len(o.Set) > 0 && o.By == "":
 		return nil, &refusal{http.StatusBadRequest, "body", "set needs by: the person who did the steps"}
 	}
-	wish := retry.Wish{From: o.From, Only: o.Only, By: o.By}
+	wish := retry.Wish{From: o.From, Only: o.Only, All: o.All, By: o.By}
 	steps := []string{o.From, o.Only}
 	for _, set := range o.Set {
 		v, err := value.Decode(set.Output)

@@ -54,6 +54,9 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, scene Scene, now event.Time
 	if r.Cause != nil {
 		t.Printf(", started by %s", Clean(r.Cause.String()))
 	}
+	if len(r.Targets) > 0 {
+		t.Printf(", limited to %s", Clean(strings.Join(r.Targets, ", ")))
+	}
 	if r.RetryOf != "" {
 		t.Printf(", repeats run %s", Clean(r.RetryOf))
 	}

@@ -228,7 +228,7 @@ func Count(n int, noun string) string {
 
 // First names the first few of many, and one name more where it would be the only one left out.
 func First(names []string, most int) string {
-	if len(names) <= most+1 {
+	if len(names)-most <= 1 { // most can be all
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
