@@ -104,7 +104,7 @@ var spoken = []struct {
 	{"resume CUT GIVEN --json", true},
 	{"resume RUN GIVEN --json", true},
 	{"retry RUN GIVEN --from argv", true},
-	{"retry RUN GIVEN --from argv --logs", true},
+	{"retry RUN GIVEN --from argv --all --logs", true},
 	{"retry RUN GIVEN --file --dry-run", false},
 	{"retry RUN GIVEN --file --json", true},
 	{"gate baseline", false},
