@@ -111,7 +111,7 @@ func crashAt(t *testing.T, s Store, h Host, run string, n int, after bool) (live
 func crashOnce(t *testing.T, s Store, n int, after bool) (lived bool) {
 	t.Helper()
 	first := newWitness()
-	first.fails["c"] = 1
+	first.falters["c"] = true
 	h := s.Open(t, Factory, first)
 	run := start(t, h, diamond())
 	if crashAt(t, s, h, run, n, after) {
@@ -120,7 +120,7 @@ func crashOnce(t *testing.T, s Store, n int, after bool) (lived bool) {
 	}
 	where := fmt.Sprintf("commit %d, after it %v", n, after)
 	second := newWitness()
-	second.fails["c"] = first.fails["c"]
+	second.falters["c"] = true
 	h = s.Open(t, Factory, second)
 	defer h.Close()
 	acknowledged := map[string]bool{}

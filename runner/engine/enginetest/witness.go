@@ -16,6 +16,8 @@ type witness struct {
 	calls []event.Attempt
 	// fails says how often a task fails before it succeeds.
 	fails map[string]int
+	// falters are tasks whose first attempt fails, however often it is made.
+	falters map[string]bool
 	// pauses says for how many seconds a task wants nothing more of its agent, at its first attempt.
 	pauses map[string]float64
 	// hangs are tasks that block until their context is done; cause gets why.
@@ -27,13 +29,13 @@ type witness struct {
 }
 
 func newWitness() *witness {
-	return &witness{fails: map[string]int{}, hangs: map[string]bool{}, begun: make(chan string, 100), cause: make(chan error, 100)}
+	return &witness{fails: map[string]int{}, falters: map[string]bool{}, hangs: map[string]bool{}, begun: make(chan string, 100), cause: make(chan error, 100)}
 }
 
 func (w *witness) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	w.mu.Lock()
 	w.calls = append(w.calls, a)
-	failing, hanging := w.fails[a.Name] > 0, w.hangs[a.Name]
+	failing, hanging := w.fails[a.Name] > 0 || w.falters[a.Name] && a.Attempt == 1, w.hangs[a.Name]
 	if failing {
 		w.fails[a.Name]--
 	}
