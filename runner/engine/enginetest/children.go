@@ -184,7 +184,7 @@ func crashWithChild(t *testing.T, s Store) {
 	p := family(Task{Name: "x"}, Task{Name: "w", Wait: 1e9, After: []string{"x"}}, Task{Name: "y", After: []string{"w"}, Tries: 2})
 	atEveryCommit(t, func(n int, after bool) bool {
 		w := newWitness()
-		w.fails["y"] = 1
+		w.falters["y"] = true
 		h := s.Open(t, Factory, w)
 		run := start(t, h, p)
 		lived := crashAt(t, s, h, run, n, after)
