@@ -56,6 +56,7 @@ type mail struct {
 	answer *event.AttemptFinished
 	back   *event.Attempt
 	end    *event.ChildFinished
+	to     *host // for an end: whoever called; who drives after it calls once more
 	taken  *host
 }
 
@@ -394,6 +395,9 @@ func (d *drive) collect() {
 	for _, m := range slices.Clone(d.file.mail) {
 		switch {
 		case m.taken == d.host:
+		case m.to != nil && m.to != d.host:
+			d.file.mail = slices.DeleteFunc(d.file.mail, func(other *mail) bool { return other == m })
+			continue
 		case m.back != nil:
 			d.file.mail = slices.DeleteFunc(d.file.mail, func(other *mail) bool { return other == m })
 			delete(d.file.kept, m.back.Ticket)
@@ -470,7 +474,7 @@ func (d *drive) call(ask event.StartChild, w engine.Wish) {
 		end, err := d.Drive(d.ctx, ask.Run, nil)
 		if err == nil {
 			f := engine.Finished(ask, end)
-			d.locked(func() { d.file.post(&mail{end: &f}) })
+			d.locked(func() { d.file.post(&mail{end: &f, to: d.host}) })
 		}
 	}()
 }

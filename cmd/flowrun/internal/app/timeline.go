@@ -15,8 +15,8 @@ func (a *app) newTimelineCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "timeline RUN", Short: "Show what decided how long a run took, and for what its nodes waited", Args: between(1, 1, "RUN"),
-		Long: `timeline shows the critical path of a run that has ended: the chain of nodes in which the end of each released the next one, up to the
-node that ended last. Then it shows how long all nodes waited, by kind. With --json it prints each node with its attempts and waits.`,
+		Long: `timeline shows the critical path of a run that has ended: each of its nodes waited for
+the node before it, and the last one ended last. Then timeline shows how long all nodes waited, by kind. With --json it prints each node with its attempts and waits.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			return a.withRun(words[0], nil, func(s *store, info engine.Info) error {
 				d, err := serve.ReadTimeline(context.Background(), s, info, serve.TimelinePart{Most: math.MaxInt32})

@@ -130,8 +130,8 @@ func hang(l string, indent, width int) []string {
 	return append(wrap(strings.TrimSpace(l[:column]), l[:indent], under, width), wrap(l[column:], under+"  ", under+"  ", width)...)
 }
 
-// tableLines lays out the rows of a table, the first of which has the names of the columns. A table of up to three columns that is too wide
-// gets cells of several lines; where these would be too narrow, and with more columns, each row is an entry of a list.
+// tableLines lays out the rows of a table. The first row has the names of the columns. If the table is too wide and has up to three columns,
+// its cells take several lines. If the cells are too narrow, or the table has more columns, each row becomes an entry of a list.
 func (t *Term) tableLines(rows [][]string, width int) (lines []string) {
 	if len(rows) == 0 {
 		return nil
