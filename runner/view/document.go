@@ -14,7 +14,8 @@ type Document struct {
 	Status   event.Status `json:"status"`
 	// Driven tells that a process drives the run now. One that has not ended and is not driven is interrupted.
 	Driven bool `json:"driven"`
-	// Reason and WaitsFor say what the run itself waits for: its turn, or units of quotas that it holds.
+	// Reason and WaitsFor say what the run itself waits for: its turn, or units of quotas that it holds. Of a run that no process drives, a
+	// daemon says here why it cannot drive the run.
 	Reason     string       `json:"reason,omitempty"`
 	WaitsFor   *WaitsForDoc `json:"waits_for,omitempty"`
 	StartedAt  Moment       `json:"started_at"`

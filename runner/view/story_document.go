@@ -4,9 +4,12 @@ import "github.com/flowrun/flowrun/runner/event"
 
 // StoryDoc is one node whole, as programs read it. Its JSON is an interface: fields are added, never renamed.
 type StoryDoc struct {
-	Run      string  `json:"run"`
-	Workflow string  `json:"workflow"`
-	Node     NodeDoc `json:"node"`
+	Run      string `json:"run"`
+	Workflow string `json:"workflow"`
+	// RunStatus is the status of the run, and Parent the run that called it.
+	RunStatus event.Status `json:"run_status"`
+	Parent    string       `json:"parent,omitempty"`
+	Node      NodeDoc      `json:"node"`
 	// Condition is the node's when, as it is written.
 	Condition  string       `json:"condition,omitempty"`
 	Awaits     []AwaitedDoc `json:"awaits"`
@@ -62,7 +65,7 @@ type VerdictDoc struct {
 // Document gives the story as it stands.
 func (s *Story) Document() StoryDoc {
 	n := s.Node()
-	d := StoryDoc{Run: s.run.ID, Workflow: s.run.Workflow, Node: s.run.document(n), Condition: s.Condition(), Dependents: s.Dependents(),
+	d := StoryDoc{Run: s.run.ID, Workflow: s.run.Workflow, RunStatus: s.run.Status, Parent: s.run.Parent, Node: s.run.document(n), Condition: s.Condition(), Dependents: s.Dependents(),
 		Awaits: []AwaitedDoc{}, Tries: []TryDoc{}, Left: s.Left, Gates: []VerdictDoc{}}
 	if d.Dependents == nil {
 		d.Dependents = []string{}

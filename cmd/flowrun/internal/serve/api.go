@@ -161,6 +161,7 @@ var routes = []route{
 		{"limit", "How many rows; 300 if it is left out, 100000 at most. Critical nodes come first, then those that failed, then the longest ones.", "integer"}}},
 	{method: "POST", path: "/api/v1/runs/{run}/cancel", about: "Asks for the end of a run. A second request ends it at once.", body: Cancel{}, answer: Done{}, do: (*Server).cancel},
 	{method: "POST", path: "/api/v1/runs/{run}/node/cancel", about: "Asks for the end of one node of a run, and of all nodes below it; the run continues.", body: CancelNode{}, answer: NodeCancelled{}, do: (*Server).cancelNode},
+	{method: "POST", path: "/api/v1/runs/{run}/resume", about: "Lets the daemon drive a run that no process drives, at once. The daemon also tries it each minute by itself.", body: Nothing{}, answer: Done{}, do: (*Server).resume},
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
 	{method: "POST", path: "/api/v1/runs/{run}/retry", about: "Starts a run that repeats a run which has ended: what did not succeed runs again, and the rest is reused. The daemon drives it.", body: Retry{}, answer: Started{}, do: (*Server).retry},
 	{method: "GET", path: "/api/v1/runs/{run}/logs", about: "The attempts of a run, with the sizes of what they wrote.", answer: Logs{}, do: (*Server).logs, query: []param{

@@ -450,6 +450,15 @@ func TestEveryOperation(t *testing.T) {
 	d.has("postRunsRunCancel", args{"run": long, "body": Cancel{Reason: "enough"}}, `"done":true`)
 	d.wait(long, "cancelled")
 
+	// A run that no process drives.
+	d.call("postRunsRunResume", 409, args{"run": long, "body": Nothing{}})
+	left, err := s.RunRoutine(t.Context(), "nightly")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.has("postRunsRunResume", args{"run": left, "body": Nothing{}}, `"done":true`)
+	d.wait(left, "succeeded")
+
 	// Each change has its row, with who asked from where.
 	var audits Audits
 	if err := json.Unmarshal([]byte(d.call("getAudit", 200, nil)), &audits); err != nil {
@@ -461,7 +470,7 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("a row of the audit is %+v", a)
 		}
 	}
-	want := []string{"agent.start", "agent.stop", "cancel", "cancel.node", "dead_letter.drop", "dead_letter.redrive", "decide", "dispatch", "dispatch.cancel", "emit", "limit.reset", "login", "loop.pause", "loop.resume", "loop.stop", "memory.forget", "memory.pin", "memory.revert", "memory.supersede", "memory.unpin", "retry", "routine.pause", "routine.resume", "routine.run"}
+	want := []string{"agent.start", "agent.stop", "cancel", "cancel.node", "dead_letter.drop", "dead_letter.redrive", "decide", "dispatch", "dispatch.cancel", "emit", "limit.reset", "login", "loop.pause", "loop.resume", "loop.stop", "memory.forget", "memory.pin", "memory.revert", "memory.supersede", "memory.unpin", "resume", "retry", "routine.pause", "routine.resume", "routine.run"}
 	if have := slices.Sorted(maps.Keys(rows)); !slices.Equal(have, want) {
 		t.Errorf("the audit has rows of %v, want %v", have, want)
 	}

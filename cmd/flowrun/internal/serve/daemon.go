@@ -65,7 +65,7 @@ type Daemon struct {
 	runs    *runner.Supervisor
 
 	mu      sync.Mutex
-	refused map[string]time.Time // when a run could not be driven last
+	refused map[string]refusedDrive // of runs that could not be driven: when last, and why
 	// routines is when to look for routines next, and left are runs that are to be taken over. The loop of Run or Once alone uses them.
 	routines time.Time
 	loops    *runner.LoopKeeper
@@ -80,6 +80,12 @@ type Daemon struct {
 	server *Server
 }
 
+// refusedDrive is a drive that could not begin, or broke off.
+type refusedDrive struct {
+	at  time.Time
+	why error
+}
+
 // New returns a daemon.
 func New(o Options) *Daemon {
 	if o.Say == nil {
@@ -91,7 +97,7 @@ func New(o Options) *Daemon {
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
 	}
-	d := &Daemon{options: o, store: o.Store, refused: map[string]time.Time{}, unkept: map[string]string{}, young: youngFor, begun: time.Now()}
+	d := &Daemon{options: o, store: o.Store, refused: map[string]refusedDrive{}, unkept: map[string]string{}, young: youngFor, begun: time.Now()}
 	d.runs = runner.NewSupervisor(o.Store, runner.SupervisorOptions{MaxDriven: o.MaxDriven, Ended: d.noteEnd})
 	return d
 }
@@ -214,7 +220,7 @@ func (d *Daemon) adoptLeft(ctx context.Context) (waits time.Duration, err error)
 		d.mu.Lock()
 		last, refused := d.refused[info.Run]
 		d.mu.Unlock()
-		if !refused || now.Sub(last) > tryAgain {
+		if !refused || now.Sub(last.at) > tryAgain {
 			d.left = append(d.left, info.Run)
 		}
 	}
@@ -292,7 +298,7 @@ func (d *Daemon) noteEnd(run string, end event.End, err error) {
 	case errors.Is(err, engine.ErrOwned), errors.Is(err, engine.ErrFenced), errors.Is(err, context.Canceled), errors.Is(err, engine.ErrClosed):
 	default:
 		d.mu.Lock()
-		d.refused[run] = time.Now()
+		d.refused[run] = refusedDrive{time.Now(), err}
 		d.mu.Unlock()
 		d.options.Say(fmt.Sprintf("run %s is not driven: %v", run, err))
 	}

@@ -90,6 +90,9 @@ func (s *Server) readRun(ctx context.Context, info engine.Info) (view.Document, 
 	begun := s.daemon.store.Unanswered(x.past, info)
 	s.daemon.store.Stand(x.past, info, begun)
 	d := x.past.View.Document()
+	if why := s.daemon.whyRefused(info.Run).why; why != nil && d.Reason == "" && info.Interrupted() {
+		d.Reason = "The daemon cannot drive this run: " + why.Error()
+	}
 	for _, b := range begun {
 		d.Unanswered = append(d.Unanswered, b.Document())
 	}

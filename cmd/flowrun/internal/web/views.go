@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,8 @@ var views = []route{
 	{pattern: "GET /runs/{run}/log", title: "Log", page: "log", live: true, data: (*Pages).showLog},
 	{pattern: "GET /runs/{run}/graph.svg", data: (*Pages).showGraph},
 	{pattern: "POST /runs/{run}/cancel", data: (*Pages).doCancel},
+	{pattern: "POST /runs/{run}/resume", data: (*Pages).doResume},
+	{pattern: "POST /runs/{run}/node/cancel", data: (*Pages).doCancelNode},
 	{pattern: "POST /runs/{run}/retry", data: (*Pages).doRetry},
 	{pattern: "GET /compare", title: "Two runs compared", page: "compare", data: (*Pages).showCompare},
 	{pattern: "GET /inbox", title: "Inbox", page: "inbox", live: true, data: (*Pages).showInbox},
@@ -53,7 +56,7 @@ var views = []route{
 }
 
 // flashes are what a page says after a change.
-var flashes = map[string]string{"cancel": "The end of the run was asked for.", "retry": "This run repeats the other one.", "decide": "Your answer was recorded.",
+var flashes = map[string]string{"cancel": "The end of the run was asked for.", "node": "The end of the node was asked for. The run continues.", "continue": "The daemon drives the run.", "retry": "This run repeats the other one.", "decide": "Your answer was recorded.",
 	"pause": "It is paused.", "resume": "It continues.", "stop": "It takes nothing more, and ends when the runs of its items have ended.", "dispatch": "The work was handed in.",
 	"withdraw": "The work was taken back.", "run": "The routine has started a run.", "emit": "The event was published.",
 	"redrive": "The letter is tried again. It goes when that succeeds.", "sent": "The message was sent.", "drop": "The letter was removed.", "many": "Your answers were recorded.",
@@ -216,11 +219,18 @@ type runPage struct {
 	Files    []file
 	Changes  changes
 	Ended    bool
+	Steps    []string // the names of its steps and groups, of which it can be retried; maxSteps at most
 }
 
 type file struct{ Name, Text string }
 
 func (d *runPage) title() string { return d.Workflow + " " + d.Run }
+
+// maxSteps bounds the names of steps that a form offers.
+const maxSteps = 100
+
+// iteration matches the last part of the path of an iteration, as in build/i2.
+var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
 
 // tabs are the ways to look at a run.
 var tabs = []string{"", "graph", "timeline", "definition"}
@@ -241,6 +251,11 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 		d.Tab = ""
 	}
 	d.Tally = tallyOf(roots)
+	for i := range doc.Nodes {
+		if name := runview.Base(doc.Nodes[i].ID); len(d.Steps) < maxSteps && !iteration.MatchString(name) && !slices.Contains(d.Steps, name) {
+			d.Steps = append(d.Steps, name)
+		}
+	}
 	d.Failures, d.More = failures(doc.Nodes, byPath)
 	switch d.Tab {
 	case "":
@@ -330,7 +345,9 @@ type nodePage struct {
 	runview.StoryDoc
 	Logs   []serve.LogAttempt
 	Live   bool
-	ByHand bool // a person may say what it came to
+	ByHand bool   // a person may say what it came to
+	Ended  bool   // the run has ended
+	By     string // who answered last in this browser
 }
 
 func (d *nodePage) title() string { return d.Node.ID + " of " + d.Workflow }
@@ -359,7 +376,7 @@ func (p *Pages) showNode(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &nodePage{StoryDoc: story, Live: isLive(story.Node.Status), ByHand: story.Node.Status == event.FailedS || story.Node.Status == event.Cancelled}
+	d := &nodePage{StoryDoc: story, Live: isLive(story.Node.Status), ByHand: story.Node.Status == event.FailedS || story.Node.Status == event.Cancelled, Ended: story.RunStatus.Terminal(), By: who(r)}
 	for _, l := range logs.Attempts {
 		if l.Node == path {
 			d.Logs = append(d.Logs, l)
@@ -604,6 +621,30 @@ func (p *Pages) doCancel(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	return goTo(w, r, runPath(run), "cancel")
+}
+
+// doCancelNode ends one node of a run, with all nodes below it.
+func (p *Pages) doCancelNode(w http.ResponseWriter, r *http.Request) (any, error) {
+	run, node := r.PathValue("run"), r.PostFormValue("node")
+	by := strings.TrimSpace(r.PostFormValue("by"))
+	if by == "" {
+		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "by", Message: "Say who you are: the node's reason has your name."}
+	}
+	v, err := p.post(r, serve.CancelNode{Node: node, By: by, Reason: r.PostFormValue("reason")}, "/runs/%s/node/cancel", run)
+	if err != nil {
+		return nil, err
+	}
+	remember(w, by)
+	return goTo(w, r, runPath(run, "node", "path", v.(serve.NodeCancelled).Node), "node")
+}
+
+// doResume lets the daemon drive a run that no process drives.
+func (p *Pages) doResume(w http.ResponseWriter, r *http.Request) (any, error) {
+	run := r.PathValue("run")
+	if _, err := p.post(r, serve.Nothing{}, "/runs/%s/resume", run); err != nil {
+		return nil, err
+	}
+	return goTo(w, r, runPath(run), "continue")
 }
 
 func or(text, other string) string {

@@ -519,11 +519,34 @@ func TestChanges(t *testing.T) {
 	}
 	does("/runs/"+long+"/cancel", "The end of the run was asked for.", "reason", "enough")
 	h.wait(long, event.Cancelled)
+	if page := h.has("/runs/"+ship, `<option value="test">`, `<option value="build">`); strings.Contains(page, `<option value="test[`) {
+		t.Error("the steps to retry from are instances")
+	}
 	page := does("/runs/"+ship+"/retry", "This run repeats the other one.")
 	if !strings.Contains(page, ship) {
 		t.Error("the new run does not name the old one")
 	}
 	does("/runs/"+ship+"/retry", "repeats the other", "from", "test")
+	does("/runs/"+ship+"/retry", "repeats the other", "only", "test[1]")
+	one := h.start("long")
+	h.wait(one, event.Waiting)
+	if page := h.has("/runs/"+one+"/node?path=pause", "Cancel this node"); strings.Contains(page, "Retry from here") {
+		t.Error("a node of a run that goes on can be retried")
+	}
+	refuses("/runs/"+one+"/node/cancel", 400, "Say who you are", "node", "pause")
+	refuses("/runs/"+one+"/node/cancel", 404, "pauze", "node", "pauze", "by", "ann")
+	does("/runs/"+one+"/node/cancel", "The end of the node was asked for.", "node", "pause", "by", "ann", "reason", "too long")
+	h.wait(one, event.FailedS)
+	if page := h.has("/runs/"+one+"/node?path=pause", "ann cancelled it: too long", "Retry from here"); strings.Contains(page, "Cancel this node") {
+		t.Error("a node that has ended can be cancelled")
+	}
+	refuses("/runs/"+one+"/resume", 409, "has ended")
+	left, err := h.store.RunRoutine(t.Context(), "nightly")
+	if err != nil {
+		t.Fatal(err)
+	}
+	does("/runs/"+left+"/resume", "The daemon drives the run.")
+	h.wait(left, event.Succeeded)
 	shown := regexp.MustCompile(`name="shown" value="([^"]+)"`).FindStringSubmatch(h.has("/inbox"))[1]
 	form := []string{"run", ask, "node", "ok", "shown", shown, "word", "approve"}
 	refuses("/inbox", 400, "Say who you are", form...)
@@ -586,7 +609,7 @@ func TestChanges(t *testing.T) {
 	refuses("/routines/none/run", 404, "none")
 	does("/events", "The event was published.", "event", "order.placed", "data", `{"a":1}`)
 	refuses("/events", 400, "must be JSON", "event", "order.placed", "data", `{a`)
-	for _, what := range []string{"cancel", "retry", "decide", "dead_letter.redrive", "dead_letter.drop", "agent.stop", "agent.start", "limit.reset", "loop.pause", "loop.stop", "dispatch", "dispatch.cancel", "routine.run", "emit"} {
+	for _, what := range []string{"cancel", "cancel.node", "resume", "retry", "decide", "dead_letter.redrive", "dead_letter.drop", "agent.stop", "agent.start", "limit.reset", "loop.pause", "loop.stop", "dispatch", "dispatch.cancel", "routine.run", "emit"} {
 		h.has("/audit", "<td>"+what+"</td>")
 	}
 	if status, _ := h.get("/runs/" + ship + "/cancel"); status != 404 {
