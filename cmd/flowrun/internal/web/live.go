@@ -9,20 +9,30 @@ import (
 const (
 	// pulseEvery is how often the store is looked at while somebody has a page open.
 	pulseEvery = 100 * time.Millisecond
-	// restAfter is the least time between two signals to a page, and restEach what each open page adds: drawing a page costs the server some
-	// milliseconds, which runs must not feel, however many pages are open.
+	// restAfter is the least time between two beats, and maxRest the most. Between them, pages are drawn for a twentieth of the time: runs must
+	// not feel how many pages are open, nor how large they are.
 	restAfter = 150 * time.Millisecond
-	restEach  = 20 * time.Millisecond
+	maxRest   = 5 * time.Second
+	restShare = 20
+	// restEach is what each open page takes for its signal and for a page that was drawn already.
+	restEach = 200 * time.Microsecond
+	// settle is the time from a new stamp to the beat: a file of the store is written some milliseconds before readers see what was committed.
+	settle = 20 * time.Millisecond
 	// quiet is how long a stream says nothing before it says that it lives.
 	quiet = 15 * time.Second
 )
 
-// pulse tells streams that the store has changed. One goroutine looks for all of them, and only while there are streams.
+// pulse tells streams that the store has changed: a beat. One goroutine looks for all of them, and only while there are streams. All pages hear
+// of a beat at the same time, so that those that show the same can share a drawing.
 type pulse struct {
 	stamp func() string
 
 	mu      sync.Mutex
-	changed chan struct{} // closed at the next change
+	changed chan struct{} // closed at the next beat
+	beat    uint64
+	began   time.Time     // the beat
+	drawing int           // pages that are drawn now
+	spent   time.Duration // on drawing since the beat
 	streams int
 	looks   bool // a goroutine looks
 	over    chan struct{}
@@ -37,9 +47,10 @@ func newPulse(stamp func() string) *pulse {
 func (p *pulse) join() (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.beat++ // what was drawn before may be older than the page that was just opened
 	if p.streams++; !p.looks {
 		p.looks = true
-		go p.look()
+		go p.look(p.stamp())
 	}
 	return func() {
 		p.mu.Lock()
@@ -48,8 +59,8 @@ func (p *pulse) join() (leave func()) {
 	}
 }
 
-func (p *pulse) look() {
-	last := p.stamp()
+// look looks at the store, which had this stamp at the last beat.
+func (p *pulse) look(last string) {
 	for {
 		select {
 		case <-p.over:
@@ -63,20 +74,53 @@ func (p *pulse) look() {
 			p.mu.Unlock()
 			return
 		}
-		if now != last {
-			close(p.changed)
-			p.changed = make(chan struct{})
-		}
+		beats := now != last && p.rested()
 		p.mu.Unlock()
+		if !beats {
+			continue
+		}
 		last = now
+		time.Sleep(settle)
+		p.mu.Lock()
+		close(p.changed)
+		p.changed = make(chan struct{})
+		p.beat++
+		p.began, p.spent = time.Now(), 0
+		p.mu.Unlock()
 	}
 }
 
-// rest is how long a stream says nothing after it has told of a change.
-func (p *pulse) rest() time.Duration {
+// rested reports whether pages may be drawn again. p.mu is locked.
+func (p *pulse) rested() bool {
+	since := time.Since(p.began)
+	if p.drawing > 0 {
+		return since >= maxRest
+	}
+	return since >= min(max(restShare*(p.spent+time.Duration(p.streams)*restEach), restAfter), maxRest)
+}
+
+// draw begins the drawing of a page, until the function that it returns is called.
+func (p *pulse) draw() (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return restAfter + time.Duration(p.streams)*restEach
+	p.drawing++
+	began := time.Now()
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.drawing--
+		p.spent += time.Since(began)
+	}
+}
+
+// now is the number of the last beat, or of the last page that was opened after it; 0 while nobody looks at the store.
+func (p *pulse) now() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.looks {
+		return 0
+	}
+	return p.beat
 }
 
 func (p *pulse) next() <-chan struct{} {
@@ -115,7 +159,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) (any, error) {
 		changed := p.pulse.next()
 		tell := run == "" || first
 		if run != "" {
-			n, over, err := p.server.Progress(ctx, run)
+			n, over, err := p.progress(ctx, run)
 			switch {
 			case err != nil && first:
 				w.Header().Del("Content-Type")
@@ -129,13 +173,6 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) (any, error) {
 		first = false
 		if tell && !say("event: change\ndata:\n\n") {
 			return nil, errAnswered
-		}
-		select { // a page is not drawn more often than it can be looked at
-		case <-ctx.Done():
-			return nil, errAnswered
-		case <-p.pulse.over:
-			return nil, errAnswered
-		case <-time.After(p.pulse.rest()):
 		}
 		for waiting := true; waiting; {
 			select {

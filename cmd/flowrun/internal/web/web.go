@@ -2,12 +2,13 @@
 //
 // Each page is a template over answers of the API, which [serve.Server] gives without a way over the network, so a page shows nothing that
 // programs cannot ask for. Pages work without scripts. With them, a page that is open is drawn again when the store has changed: the server says
-// so over a stream (live.go), the browser asks for the page once more, and htmx puts in what differs.
+// so over a stream (live.go), the browser asks for the page once more, and htmx puts in what differs. All who have the same page open share a
+// drawing (shelf.go).
 //
 // All files are embedded. The policy of the pages allows no script, style or picture but those of the server, and no inline ones. Every text that
 // comes from a run passes html/template.
 //
-// The package holds no state but the streams; a page that was open while the server was started anew goes on. Enter at [New].
+// The package holds no state but the streams and what was drawn last; a page that was open while the server was started anew goes on. Enter at [New].
 package web
 
 import (
@@ -44,6 +45,7 @@ type Pages struct {
 	templates map[string]*template.Template // by the name of the page
 	assets    map[string]asset
 	pulse     *pulse
+	shelf     shelf
 	mux       *http.ServeMux
 	now       func() time.Time
 }
@@ -58,13 +60,16 @@ type asset struct {
 
 func newAsset(body []byte, kind string) asset {
 	hash := sha256.Sum256(body)
-	return asset{body, kind, hex.EncodeToString(hash[:6]), sync.OnceValue(func() []byte { return compress(body) })}
+	return asset{body, kind, hex.EncodeToString(hash[:6]), sync.OnceValue(func() []byte { return compress(body, gzip.BestCompression) })}
 }
 
 // compress is the gzip form of some bytes.
-func compress(body []byte) []byte {
+func compress(body []byte, level int) []byte {
 	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
+	z, err := gzip.NewWriterLevel(&out, level)
+	if err != nil {
+		panic("web: " + err.Error()) // the levels are constants
+	}
 	_, _ = z.Write(body) // a buffer takes everything
 	_ = z.Close()
 	return out.Bytes()
@@ -169,20 +174,30 @@ func (p *Pages) route() {
 	for i := range views {
 		v := &views[i]
 		p.mux.HandleFunc(v.pattern, func(w http.ResponseWriter, r *http.Request) {
-			data, err := v.data(p, w, r)
+			var s *sheet
+			var err error
+			if v.live && r.Header.Get("HX-Request") != "" { // a page that is open
+				s, err = p.drawOnce(w, r, v)
+			} else {
+				s, _, err = p.draw(w, r, v)
+			}
 			switch {
 			case errors.Is(err, errAnswered):
 			case err != nil:
 				p.fail(w, r, err)
 			default:
-				p.show(w, r, v, data)
+				s.write(w, r, http.StatusOK)
 			}
 		})
 	}
 }
 
-// show writes a page.
-func (p *Pages) show(w http.ResponseWriter, r *http.Request, v *route, data any) {
+// draw draws a page. lasts tells that it stays as it is until the store changes.
+func (p *Pages) draw(w http.ResponseWriter, r *http.Request, v *route) (s *sheet, lasts bool, err error) {
+	data, err := v.data(p, w, r)
+	if err != nil {
+		return nil, false, err
+	}
 	_, here, _ := strings.Cut(v.pattern, "/")
 	here, _, _ = strings.Cut(here, "/")
 	d := page{Title: v.title, Here: strings.TrimSuffix(here, "{$}"), Self: r.URL.RequestURI(), Now: p.now(), Data: data, Flash: flashes[r.URL.Query().Get("done")]}
@@ -198,22 +213,26 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, v *route, data any)
 			d.Live += "?run=" + url.QueryEscape(run)
 		}
 	}
-	p.write(w, r, http.StatusOK, v.page, d)
+	s, err = p.execute(v.page, d)
+	return s, !d.Poll, err
+}
+
+// execute executes the template of a page.
+func (p *Pages) execute(name string, d page) (*sheet, error) {
+	var out bytes.Buffer
+	if err := p.templates[name].ExecuteTemplate(&out, "base.html", d); err != nil {
+		return nil, fmt.Errorf("the page cannot be drawn: %w", err)
+	}
+	return newSheet(out.Bytes()), nil
 }
 
 func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, name string, d page) {
-	var out bytes.Buffer
-	if err := p.templates[name].ExecuteTemplate(&out, "base.html", d); err != nil {
-		http.Error(w, "the page cannot be drawn: "+err.Error(), http.StatusInternalServerError)
+	s, err := p.execute(name, d)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	body := out.Bytes()
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if len(body) > minCompressed && takesGzip(w, r) {
-		body = compress(body)
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	s.write(w, r, status)
 }
 
 // minCompressed is the size from which on a page is compressed, in bytes.
