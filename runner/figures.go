@@ -43,6 +43,9 @@ func (s *Service) statsOf(ctx context.Context, info *engine.Info) (*stats.Run, e
 		var out event.Reaction
 		events, err := p.fold.Replay(b, &out)
 		if err == nil {
+			if len(events) > 0 && events[0].RunStarted != nil {
+				expectRun(r, p.Pinned, events[0].RunStarted)
+			}
 			r.Apply(events, &out)
 		}
 		return err

@@ -3,6 +3,7 @@ package stats
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
@@ -34,6 +35,9 @@ type Run struct {
 	began    event.Time      // of the first event
 	last     event.Time
 	ended    bool
+
+	succeeded bool
+	expect    func() (time.Duration, bool) // nil: of this run nobody knows
 }
 
 // attempt is one that an agent carries out.
@@ -129,6 +133,7 @@ func (r *Run) note(a attempt, to event.Time) {
 func (r *Run) takeTransition(t *event.Transition) {
 	if t.Node == "" {
 		r.ended = r.ended || t.To.Terminal()
+		r.succeeded = r.succeeded || t.To == event.Succeeded
 		return
 	}
 	if t.From == t.To {

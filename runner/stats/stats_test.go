@@ -112,6 +112,45 @@ func TestKnownDay(t *testing.T) {
 	}
 }
 
+// TestCompareForecasts: each figure is computed by hand.
+func TestCompareForecasts(t *testing.T) {
+	run := func(workflow string, from, took event.Time, status event.Status, expected time.Duration) *stats.Run {
+		d := newDay(&ir.Workflow{Name: workflow})
+		d.begin(from)
+		if status != "" {
+			d.end(from+took, "", event.Result{}, status)
+		}
+		d.Expect(func() (time.Duration, bool) { return expected, expected > 0 })
+		return d.Run
+	}
+	runs := []*stats.Run{
+		run("a", minute, 10*minute, event.Succeeded, 8*time.Minute),     // wrong by a fifth
+		run("a", 20*minute, 20*minute, event.Succeeded, 10*time.Minute), // by a half
+		run("b", 50*minute, 5*minute, event.Succeeded, 10*time.Minute),  // by all
+		run("b", 60*minute, 4*minute, event.Succeeded, 5*time.Minute),   // by a quarter
+		run("b", 65*minute, minute, event.FailedS, 10*time.Minute),      // did not do its work
+		run("c", 65*minute, minute, event.Succeeded, 0),                 // nobody knows
+		run("c", 65*minute, 0, "", time.Minute),                         // goes on
+	}
+	words := func(f stats.Forecast) string {
+		return fmt.Sprint(f.Runs, " ", show(f.Expected), " ", show(f.Took), " ", show(f.Ratio), " ", show(f.Close))
+	}
+	total, workflows := stats.CompareForecasts(runs, 0, 100*minute)
+	got := words(total)
+	for _, w := range workflows {
+		got += "; " + w.Name + " " + words(w.Forecast)
+	}
+	if want := "4 540 450 1.025 0.5; a 2 540 900 1.625 0.5; b 2 450 270 0.65 0.5"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if total, workflows = stats.CompareForecasts(runs, 11*minute, 40*minute); words(total) != "1 600 1200 2 0" || len(workflows) != 1 {
+		t.Errorf("of a part: %s, %v", words(total), workflows)
+	}
+	if total, _ = stats.CompareForecasts(runs, 41*minute, 42*minute); words(total) != "0 nothing nothing nothing nothing" {
+		t.Errorf("of nothing: %s", words(total))
+	}
+}
+
 // The driver of a run dies: what its attempts did until then counts, and they are not live any more.
 func TestLostDriver(t *testing.T) {
 	d := newDay(&ir.Workflow{Name: "w", Nodes: []ir.Node{{Name: "a", Kind: ir.Step}}})

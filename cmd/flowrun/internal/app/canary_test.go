@@ -190,6 +190,7 @@ var spoken = []struct {
 	{"dlq drop dl-1 --json", false},
 	{"stats --since 7d --by agent --daily", false},
 	{"stats --since 7d --by workflow --json", false},
+	{"stats --since 7d --forecasts", false},
 	{"limits", false},
 	{"limits --json", false},
 	{"limits reset key --json", false},

@@ -27,6 +27,10 @@ by an agent, with all of its attempts; it counts when it succeeds or fails.
   retry rate       attempts beyond the first of each task / attempts
   escalation rate  tasks that came to a level of their escalation / tasks
 
+With --forecasts it also compares how long runs were expected to take when they began, as flowrun plan says it, with how long they took: the
+medians, the median of time taken / forecast, and the share of runs whose forecast was wrong by at most 25% of the time taken. Runs
+count that succeeded, were not limited to some steps, repeat no other run, and had earlier runs to learn from.
+
 After them come the targets of loops, whose tasks are items, and whose figures are those of the last 24 hours.`,
 		Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.runStats(&r) },
@@ -34,6 +38,7 @@ After them come the targets of loops, whose tasks are items, and whose figures a
 	c.Flags().StringVar(&r.Since, "since", "24h", "count from an `AGE` ago (24h, 7d), or from a moment (2026-01-05T08:00:00Z)")
 	c.Flags().StringVar(&r.By, "by", "", "a line for each `GROUP`: workflow, agent, pattern (the group around a step, or its feedback, consensus or compete) or version")
 	c.Flags().BoolVar(&r.Daily, "daily", false, "also a line for each day; with --by in JSON the groups of each day")
+	c.Flags().BoolVar(&r.Forecasts, "forecasts", false, "also compare forecasts of runs with how long they took")
 	jsonFlag(c, &r.JSON)
 	return c
 }
@@ -75,6 +80,9 @@ func (a *app) runStats(r *args.Stats) error {
 		for _, d := range serve.DescribeDays(runs, begin, at, stats.Group(r.By)) {
 			out.Days = append(out.Days, ui.DayOf(d))
 		}
+	}
+	if r.Forecasts {
+		out.Forecasts = serve.DescribeForecasts(runs, begin, at, r.Daily)
 	}
 	ui.Stats(a.out, out, r.JSON)
 	return nil

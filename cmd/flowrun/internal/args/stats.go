@@ -12,6 +12,8 @@ type Stats struct {
 	By    string // one of Groups, or ""
 	Daily bool   // figures for each day, too
 	JSON  bool
+	// Forecasts compares forecasts with what came, too.
+	Forecasts bool
 
 	Groups []string
 }

@@ -199,7 +199,8 @@ var routes = []route{
 	{method: "POST", path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},
 	{method: "GET", path: "/api/v1/stats", about: "How many tasks were done in a span of time, how well, how fast and at what cost.", answer: Stats{}, do: (*Server).stats, query: []param{
 		{"since", "The age at which the span begins, such as 7d; 24h if it is left out.", "string"}, {"by", "Figures for each workflow, agent, pattern or version.", "string"},
-		{"daily", "Also the figures of each day, in the server's time zone.", "boolean"}}},
+		{"daily", "Also the figures of each day, in the server's time zone.", "boolean"},
+		{"forecasts", "Also how long runs were expected to take when they began, against how long they took.", "boolean"}}},
 	{method: "GET", path: "/api/v1/limits", about: "The agents and quotas that runs share, and what waits for them.", answer: Limits{}, do: (*Server).limits},
 	{method: "POST", path: "/api/v1/limits/{name}/reset", about: "Closes the circuit breaker of an agent or a quota, and forgets a wait that the other side named.", body: Nothing{}, answer: LimitChanged{}, do: change("limit.reset", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Reset: name} }))},
 	{method: "POST", path: "/api/v1/agents/{name}/stop", about: "Keeps new attempts of an agent from starting, in all runs of the store.", body: Nothing{}, answer: LimitChanged{}, do: change("agent.stop", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Stop: name} }))},

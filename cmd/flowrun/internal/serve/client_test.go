@@ -277,6 +277,7 @@ func TestEveryOperation(t *testing.T) {
 	d.call("getStats", 400, args{"by": "colour"})
 	d.has("getStats", args{"since": "7d", "daily": true}, `"days":[{"from":"`)
 	d.call("getStats", 400, args{"since": "900d", "daily": true})
+	d.has("getStats", args{"since": "7d", "daily": true, "forecasts": true}, `"forecasts":{"total":{"runs":`, `"workflows":[`, `"days":[`)
 	d.has("getLimits", nil, `"limits":[`)
 	d.has("getHeap", nil, "\x1f\x8b") // gzip, which pprof reads
 	d.has("postLogin", args{"body": Nothing{}}, `"path":"/login?code=`)

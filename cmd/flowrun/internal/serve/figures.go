@@ -21,8 +21,26 @@ type Stats struct {
 	Total  stats.Figures `json:"total"`
 	By     *string       `json:"by"` // null: Groups is empty
 	Groups []stats.Named `json:"groups"`
-	Days   []Day         `json:"days,omitempty"`   // where they are asked for, the oldest first
-	Unread []string      `json:"unread,omitempty"` // runs that cannot be read, and are left out
+	Days   []Day         `json:"days,omitempty"` // where they are asked for, the oldest first
+	// Forecasts compare how long runs were expected to take with how long they took; absent unless they are asked for.
+	Forecasts *stats.Forecasts `json:"forecasts,omitempty"`
+	Unread    []string         `json:"unread,omitempty"` // runs that cannot be read, and are left out
+}
+
+// DescribeForecasts compares forecasts with what came; daily also for each day, in the zone of until.
+func DescribeForecasts(runs []*stats.Run, since, until time.Time, daily bool) *stats.Forecasts {
+	f := &stats.Forecasts{}
+	f.Total, f.Workflows = stats.CompareForecasts(runs, event.At(since), event.At(until))
+	if !daily {
+		return f
+	}
+	bounds := daysOf(since, until)
+	for i := 1; i < len(bounds); i++ {
+		d := stats.ForecastDay{From: dayBound(bounds[i-1], until), Until: dayBound(bounds[i], until)}
+		d.Total, d.Workflows = stats.CompareForecasts(runs, bounds[i-1], bounds[i])
+		f.Days = append(f.Days, d)
+	}
+	return f
 }
 
 // Day are the figures of a day of the server's time zone. The first one begins with the span, and the last one ends with it.
@@ -36,8 +54,8 @@ type Day struct {
 // MaxDays bounds the days of an answer.
 const MaxDays = 400
 
-// DescribeDays computes the figures of each day of a span, in the zone of until.
-func DescribeDays(runs []*stats.Run, since, until time.Time, by stats.Group) (list []Day) {
+// daysOf are the bounds of the days of a span, in the zone of until.
+func daysOf(since, until time.Time) []event.Time {
 	since = since.In(until.Location())
 	bounds := []event.Time{event.At(since)}
 	for day := since; len(bounds) < MaxDays; {
@@ -46,8 +64,17 @@ func DescribeDays(runs []*stats.Run, since, until time.Time, by stats.Group) (li
 		}
 		bounds = append(bounds, event.At(day))
 	}
-	for _, d := range stats.Days(runs, append(bounds, event.At(until)), by) {
-		list = append(list, Day{d.From.Go().In(until.Location()).Format(time.RFC3339), d.Until.Go().In(until.Location()).Format(time.RFC3339), d.Total, append([]stats.Named{}, d.Groups...)})
+	return append(bounds, event.At(until))
+}
+
+func dayBound(at event.Time, until time.Time) string {
+	return at.Go().In(until.Location()).Format(time.RFC3339)
+}
+
+// DescribeDays computes the figures of each day of a span, in the zone of until.
+func DescribeDays(runs []*stats.Run, since, until time.Time, by stats.Group) (list []Day) {
+	for _, d := range stats.Days(runs, daysOf(since, until), by) {
+		list = append(list, Day{dayBound(d.From, until), dayBound(d.Until, until), d.Total, append([]stats.Named{}, d.Groups...)})
 	}
 	return list
 }
@@ -91,6 +118,10 @@ func (s *Server) stats(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	forecasts, err := readFlag(r, "forecasts")
+	if err != nil {
+		return nil, err
+	}
 	if daily && span > (MaxDays-1)*24*time.Hour {
 		return nil, &refusal{http.StatusBadRequest, "query", fmt.Sprintf("daily figures are for %d days at most", MaxDays-1)}
 	}
@@ -111,6 +142,9 @@ func (s *Server) stats(r *http.Request) (any, error) {
 	out.Unread = f.unread
 	if daily {
 		out.Days = DescribeDays(f.runs, now.Add(-span), now, by)
+	}
+	if forecasts {
+		out.Forecasts = DescribeForecasts(f.runs, now.Add(-span), now, daily)
 	}
 	return out, nil
 }

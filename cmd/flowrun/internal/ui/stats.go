@@ -15,7 +15,8 @@ type StatsOf struct {
 	Total        stats.Figures
 	Groups       []stats.Named
 	Loops        []LoopFigures
-	Days         []DayOf // the oldest first
+	Days         []DayOf          // the oldest first
+	Forecasts    *stats.Forecasts // nil: nobody asked
 }
 
 // DayOf are the figures of a day.
@@ -42,12 +43,14 @@ type statsJSON struct {
 	Groups []stats.Named `json:"groups"`
 	Days   []DayOf       `json:"days,omitempty"`
 	Loops  []LoopFigures `json:"loops,omitempty"`
+
+	Forecasts *stats.Forecasts `json:"forecasts,omitempty"`
 }
 
 // Stats writes figures, as a table or as JSON.
 func Stats(t *Term, s StatsOf, asJSON bool) {
 	if asJSON {
-		j := statsJSON{Since: s.Since.Go().Format(time.RFC3339), Until: s.Until.Go().Format(time.RFC3339), Total: s.Total, Groups: []stats.Named{}, Loops: s.Loops, Days: s.Days}
+		j := statsJSON{Since: s.Since.Go().Format(time.RFC3339), Until: s.Until.Go().Format(time.RFC3339), Total: s.Total, Groups: []stats.Named{}, Loops: s.Loops, Days: s.Days, Forecasts: s.Forecasts}
 		if s.By != "" {
 			j.By, j.Groups = &s.By, append(j.Groups, s.Groups...)
 		}
@@ -78,6 +81,9 @@ func Stats(t *Term, s StatsOf, asJSON bool) {
 	for i := range s.Days {
 		d := &s.Days[i].Total
 		t.Printf("%s  %6d  %6d  %8s  %9s  %6s  %9.0f  %8.2f\n", s.Days[i].From[:len(time.DateOnly)], d.Tasks, d.Failed, percent(d.SuccessRate), timeOf(d.MeanTime), percent(d.RetryRate), d.Tokens, d.CostUSD)
+	}
+	if s.Forecasts != nil {
+		showForecasts(t, s.Forecasts)
 	}
 	if s.By == "" {
 		return
@@ -122,4 +128,33 @@ func timeOf(s *float64) string {
 		return "-"
 	}
 	return Duration(time.Duration(*s * float64(time.Second)))
+}
+
+// showForecasts writes what was expected of runs beside what they took. A ratio above 1 means that runs take longer than expected.
+func showForecasts(t *Term, f *stats.Forecasts) {
+	width := len("all workflows")
+	for _, w := range f.Workflows {
+		width = max(width, Cells(Clean(w.Name)))
+	}
+	head := func(first string) {
+		t.Printf("\n%-*s  %6s  %9s  %9s  %6s  %10s\n", width, first, "runs", "forecast", "took", "ratio", "within 25%")
+	}
+	line := func(name string, f *stats.Forecast) {
+		ratio := "-"
+		if f.Ratio != nil {
+			ratio = fmt.Sprintf("%.2f", *f.Ratio)
+		}
+		t.Printf("%s%*s  %6d  %9s  %9s  %6s  %10s\n", name, width-Cells(name), "", f.Runs, timeOf(f.Expected), timeOf(f.Took), ratio, percent(f.Close))
+	}
+	head("workflow")
+	for i := range f.Workflows {
+		line(Clean(f.Workflows[i].Name), &f.Workflows[i].Forecast)
+	}
+	line("all workflows", &f.Total)
+	if len(f.Days) > 0 {
+		head("day")
+	}
+	for i := range f.Days {
+		line(f.Days[i].From[:len(time.DateOnly)], &f.Days[i].Total)
+	}
 }

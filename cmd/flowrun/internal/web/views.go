@@ -565,7 +565,8 @@ type numbersPage struct {
 	Spans         []string
 	Groups        []stats.Group
 	Charts        []chart
-	Days          []serve.Day // the newest first
+	Days          []serve.Day         // the newest first
+	Forecasts     []stats.ForecastDay // of days with runs, the newest first
 }
 
 func (p *Pages) showNumbers(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -578,10 +579,17 @@ func (p *Pages) showNumbers(_ http.ResponseWriter, r *http.Request) (any, error)
 		d.By = string(stats.ByWorkflow)
 	}
 	var err error
-	d.Stats, err = get[serve.Stats](p, r, "/stats?since=%s&by=%s&daily=true", d.Since, d.By)
+	d.Stats, err = get[serve.Stats](p, r, "/stats?since=%s&by=%s&daily=true&forecasts=true", d.Since, d.By)
 	d.Charts = newCharts(d.Stats.Days, d.Of)
 	d.Days = slices.Clone(d.Stats.Days)
 	slices.Reverse(d.Days)
+	if f := d.Stats.Forecasts; f != nil {
+		for _, day := range slices.Backward(f.Days) {
+			if day.Total.Runs > 0 {
+				d.Forecasts = append(d.Forecasts, day)
+			}
+		}
+	}
 	return d, err
 }
 

@@ -322,7 +322,7 @@ func TestPages(t *testing.T) {
 		"/routines":                                    {"nightly", "0 2 * * *", "Run now"},
 		"/events":                                      {"order.placed", "/flow.hcl"},
 		"/limits":                                      {"Agents in the last 24 hours"},
-		"/numbers?since=7d&by=agent":                   {"success rate", "By agent", "Success rate", "The figures of each day"},
+		"/numbers?since=7d&by=agent":                   {"success rate", "By agent", "Success rate", "The figures of each day", "Forecasts against what came", "No run of this span had a forecast"},
 		"/numbers?of=" + url.QueryEscape(hostile):      {"workflow &#34;&#39;&gt;&lt;script", "nothing"},
 		"/letters":                                     {"exit code 1", "number 3"},
 		"/audit":                                       {"dispatch", "emit", "page"},
