@@ -93,14 +93,14 @@ func (k *Key[T]) isMixed() bool { return k.Choice != nil && k.Choice.Slotless }
 //
 // Requests of one key form a class, and only the first of a class is looked at. If the first
 // request of a class finds a limiter full, the class stands at that limiter until the limiter has
-// a free slot. So a start takes a few steps in heaps, however many requests wait.
+// a free slot. So a start takes a few steps, however many requests wait.
 type Queue[T any] struct {
 	run     *Limiter[T]
 	classes map[Key[T]]*class[T]
 	open    [2]heap.Heap[turn[T]] // classes that may have room, by class.side
 	mixed   []*class[T]           // classes with a choice that may need no slot; they stand nowhere else
 	moved   bool                  // something has changed since no class of mixed could start
-	parked  heap.Heap[Request[T]] // requests of a queue without other limiters: see Wait
+	parked  line[T]               // requests of a queue without other limiters: see Wait
 }
 
 // NewQueue makes a queue without requests and without a limiter of the run: see SetRun.
@@ -113,7 +113,7 @@ func (q *Queue[T]) SetRun(run *Limiter[T]) { q.run = run }
 type class[T any] struct {
 	key      Key[T]
 	limits   []*Limiter[T] // without the run's and those of a choice
-	requests heap.Heap[Request[T]]
+	requests line[T]
 	moves    uint64 // a turn that was made before the last move is void
 }
 
@@ -137,12 +137,12 @@ func (q *Queue[T]) Add(r Request[T], key Key[T], limits []*Limiter[T]) {
 		}
 	}
 	if key.isMixed() {
-		c.requests.Push(r)
+		c.requests.push(r)
 		q.moved = true
 		return
 	}
-	first := len(c.requests) == 0 || r.Before(c.requests[0])
-	c.requests.Push(r)
+	first := c.requests.isEmpty() || r.Before(c.requests.first())
+	c.requests.push(r)
 	if first {
 		q.openClass(c)
 	}
@@ -150,7 +150,7 @@ func (q *Queue[T]) Add(r Request[T], key Key[T], limits []*Limiter[T]) {
 
 // openClass lets the first request of a class compete; an empty class is removed.
 func (q *Queue[T]) openClass(c *class[T]) {
-	if len(c.requests) == 0 {
+	if c.requests.isEmpty() {
 		delete(q.classes, c.key)
 		return
 	}
@@ -167,7 +167,7 @@ func (c *class[T]) side() int {
 
 func (c *class[T]) newTurn() turn[T] {
 	c.moves++
-	return turn[T]{c, c.requests[0], c.moves}
+	return turn[T]{c, c.requests.first(), c.moves}
 }
 
 // dropVoid drops the void turns at the head of a heap. It reports whether a turn is left.
@@ -205,7 +205,7 @@ func (q *Queue[T]) More() bool { return q.moved && len(q.mixed) > 0 || q.nextHea
 // slot: then Pick takes none.
 func (q *Queue[T]) Pick(alive, slotless func(T) bool) (r Request[T], picked, more bool) {
 	h, mixed := q.nextHeap(), q.nextMixed(alive, slotless)
-	if mixed != nil && (h == nil || mixed.requests[0].Before((*h)[0].first)) {
+	if mixed != nil && (h == nil || mixed.requests.first().Before((*h)[0].first)) {
 		return q.startMixed(mixed, slotless), true, true
 	}
 	if h == nil {
@@ -214,15 +214,15 @@ func (q *Queue[T]) Pick(alive, slotless func(T) bool) (r Request[T], picked, mor
 	c := h.Pop().class
 	c.moves++
 	switch full := c.fullLimiter(); {
-	case !alive(c.requests[0].Of):
-		c.requests.Pop()
+	case !alive(c.requests.first().Of):
+		c.requests.pop()
 		q.openClass(c)
 	case full != nil:
 		full.blocked[c.side()].Push(c.newTurn())
 	case c.key.Choice.isFull():
 		q.blockAtAll(c)
 	default:
-		r, picked = c.requests.Pop(), true
+		r, picked = c.requests.pop(), true
 		c.takeSlots(q.run)
 		q.openClass(c)
 	}
@@ -246,18 +246,18 @@ func (q *Queue[T]) nextMixed(alive, slotless func(T) bool) (best *class[T]) {
 	}
 	left := q.mixed[:0]
 	for _, c := range q.mixed {
-		for len(c.requests) > 0 && !alive(c.requests[0].Of) {
-			c.requests.Pop()
+		for !c.requests.isEmpty() && !alive(c.requests.first().Of) {
+			c.requests.pop()
 		}
-		if len(c.requests) == 0 {
+		if c.requests.isEmpty() {
 			delete(q.classes, c.key)
 			continue
 		}
 		left = append(left, c)
-		if best != nil && best.requests[0].Before(c.requests[0]) {
+		if best != nil && best.requests.first().Before(c.requests.first()) {
 			continue
 		}
-		if !q.run.isFull() && c.fullLimiter() == nil && !c.key.Choice.isFull() || slotless(c.requests[0].Of) {
+		if !q.run.isFull() && c.fullLimiter() == nil && !c.key.Choice.isFull() || slotless(c.requests.first().Of) {
 			best = c
 		}
 	}
@@ -267,10 +267,10 @@ func (q *Queue[T]) nextMixed(alive, slotless func(T) bool) (best *class[T]) {
 }
 
 func (q *Queue[T]) startMixed(c *class[T], slotless func(T) bool) Request[T] {
-	if !slotless(c.requests[0].Of) {
+	if !slotless(c.requests.first().Of) {
 		c.takeSlots(q.run)
 	}
-	return c.requests.Pop()
+	return c.requests.pop()
 }
 
 // blockAtAll lets a class stand at all limiters of its choice: the first of them that has a free slot
@@ -347,7 +347,7 @@ func (q *Queue[T]) Run() *Limiter[T] { return q.run }
 func (q *Queue[T]) ReturnRun() (parked bool) {
 	q.run.used--
 	q.moved = true
-	return len(q.parked) > 0
+	return !q.parked.isEmpty()
 }
 
 // TakeRun takes a slot of the run, if one is free. A queue without other limiters and priorities
@@ -362,13 +362,13 @@ func (q *Queue[T]) TakeRun() bool {
 }
 
 // Wait parks a request until NextParked.
-func (q *Queue[T]) Wait(r Request[T]) { q.parked.Push(r) }
+func (q *Queue[T]) Wait(r Request[T]) { q.parked.push(r) }
 
 // NextParked removes the first parked request while the run has a free slot; ok is false if there
 // is none. The caller takes the slot with TakeRun.
 func (q *Queue[T]) NextParked() (r Request[T], ok bool) {
-	if q.run.isFull() || len(q.parked) == 0 {
+	if q.run.isFull() || q.parked.isEmpty() {
 		return r, false
 	}
-	return q.parked.Pop(), true
+	return q.parked.pop(), true
 }
