@@ -58,8 +58,9 @@ func (x *Session) holdSecrets(p *Program, rules ir.Rules, first *event.RunStarte
 
 // carryOut carries out an attempt with the secrets of the session.
 func (x *Session) carryOut(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	if begin := x.service.options.Begin; begin != nil {
-		defer begin(&a)()
+	if begin := x.service.options.Begin; begin != nil && a.Kind != event.NullAgentAttempt { // that ends at once
+		begun := a // which takes memory of its own
+		defer begin(&begun)()
 	}
 	if x.service.options.Traced {
 		x.service.addParent(ctx, &a)

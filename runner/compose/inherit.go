@@ -16,14 +16,20 @@ import (
 // listEnvs lists the env blocks of a node from the outermost to the innermost, so that the
 // innermost wins: the workflow, groups from the outside in, the agent, the step.
 func (c *Composer) listEnvs(w *Work) []map[string]*ir.Expr {
-	list := append(make([]map[string]*ir.Expr, 0, 8), w.Node.Env)
+	var list []map[string]*ir.Expr
+	add := func(env map[string]*ir.Expr) {
+		if len(env) > 0 {
+			list = append(list, env)
+		}
+	}
+	add(w.Node.Env)
 	if w.Agent != nil {
-		list = append(list, w.Agent.Env)
+		add(w.Agent.Env)
 	}
 	for up := w.Node.Parent; up != plan.None; up = c.graph.Nodes[up].Parent {
-		list = append(list, c.graph.Nodes[up].Env)
+		add(c.graph.Nodes[up].Env)
 	}
-	list = append(list, c.graph.Workflow.Env)
+	add(c.graph.Workflow.Env)
 	slices.Reverse(list)
 	return list
 }

@@ -29,6 +29,7 @@ type Fold struct {
 	flying  map[uint64]bool   // attempts that have not answered, by ticket; false: it watches a source
 	called  map[string]string // children that have not ended, and the nodes that called them
 	end     *event.End
+	seen    event.Reaction // to the event at hand
 	// slice is Slice; tests try others.
 	slice int
 }
@@ -139,11 +140,12 @@ func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 		clear(f.called)
 		out.Commands = slices.DeleteFunc(out.Commands, func(c event.Command) bool { return c.Start != nil || c.StartChild != nil })
 	}
-	seen := event.Reaction{Commands: out.Commands[len(out.Commands):], Transitions: out.Transitions[len(out.Transitions):]}
+	seen := &f.seen
+	*seen = event.Reaction{Commands: out.Commands[len(out.Commands):], Transitions: out.Transitions[len(out.Transitions):]}
 	for more := true; more; {
-		more = f.machine.Advance(f.slice, &seen)
+		more = f.machine.Advance(f.slice, seen)
 	}
-	f.digest.add(&seen)
+	f.digest.add(seen)
 	for _, c := range seen.Commands {
 		switch {
 		case c.Start != nil:

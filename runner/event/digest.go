@@ -144,6 +144,9 @@ func (f *facts) command(c *Command) {
 
 // pairs writes a map of texts in the order of its keys.
 func (f *facts) pairs(field byte, pairs map[string]string) {
+	if len(pairs) == 0 {
+		return // most attempts add nothing to the environment
+	}
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {
 		f.always(field, name)
 		f.always('=', pairs[name])

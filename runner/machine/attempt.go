@@ -157,7 +157,9 @@ func (m *Machine) startAttempt(w slotRequest) {
 	if !counted {
 		m.countStart(a)
 	}
-	assert(!s.status.Terminal(), "%s starts after its end", d.path)
+	if s.status.Terminal() {
+		assert(false, "%s starts after its end", d.path)
+	}
 }
 
 func (m *Machine) whyStarted(r ref) string {

@@ -193,6 +193,9 @@ func (m *Machine) itemName(r ref) string {
 			}
 		}
 	}
+	if v == float64(r.frame.index) { // its key
+		return ""
+	}
 	switch v := v.(type) {
 	case string:
 		if text := []rune(v); len(text) > event.MaxItem-2 {

@@ -270,10 +270,10 @@ type refusal struct {
 // agent, in the order of their declaration, then the agent. It is nil if there is no such need. A
 // null agent does nothing that could be too much.
 func (m *Machine) admissionOf(r ref, own []ir.QuotaUse, g *ir.Agent) (*event.Admission, *event.Error) {
-	var a event.Admission
+	var needs []event.Need
 	if len(own) > 0 || g != nil && len(g.Quotas) > 0 {
 		var err *event.Error
-		if a.Needs, err = m.quotaNeeds(r, own, g); err != nil {
+		if needs, err = m.quotaNeeds(r, own, g); err != nil {
 			return nil, err
 		}
 	}
@@ -283,16 +283,17 @@ func (m *Machine) admissionOf(r ref, own []ir.QuotaUse, g *ir.Agent) (*event.Adm
 			return nil, err
 		}
 		if need.Units > 0 || need.Pace != nil || need.Breaker != nil {
-			a.Needs = append(a.Needs, need)
+			needs = append(needs, need)
 		}
 	}
-	if a.Needs == nil {
+	if needs == nil {
 		return nil, nil
 	}
+	a := &event.Admission{Needs: needs}
 	if x := m.liveState(r).cold; x != nil {
 		a.Priority = int(x.priority)
 	}
-	return &a, nil
+	return a, nil
 }
 
 // agentNeed is what each attempt of an agent needs of the agent.

@@ -169,7 +169,7 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 		}
 	}}
 	registry := executor.Registry{}
-	s := runner.New(runner.Options{Store: dir, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.beginAttempt, Traced: o.Traces != nil})
+	s := runner.New(runner.Options{Store: dir, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.live.Begin, Traced: o.Traces != nil})
 	var once sync.Once
 	wait := func(why error) {
 		once.Do(func() {
@@ -191,14 +191,6 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 		x.live.Save()
 	})
 	return s, x, registry
-}
-
-// beginAttempt enters an attempt into the table of live attempts.
-func (x *carriers) beginAttempt(a *event.Attempt) (end func()) {
-	if a.Kind == event.NullAgentAttempt {
-		return func() {}
-	}
-	return x.live.Begin(a)
 }
 
 // observeBatch sees each durable batch of a run.

@@ -9,7 +9,12 @@ import (
 // Apply takes in one batch and returns what it showed, a line per change. Lines are numbered from 1 over the whole run,
 // so a replay gives the same numbers. The lines share nothing with later calls.
 func (r *Run) Apply(events []event.Event, reaction *event.Reaction) []Line {
-	lines := make([]Line, 0, len(reaction.Transitions)+1) // events seldom are lines of their own
+	return r.ApplyTo(nil, events, reaction)
+}
+
+// ApplyTo is Apply that takes the memory of lines which nobody reads any more.
+func (r *Run) ApplyTo(lines []Line, events []event.Event, reaction *event.Reaction) []Line {
+	lines = slices.Grow(lines[:0], len(reaction.Transitions)+1) // events seldom are lines of their own
 	for i := range events {
 		r.work.takeEvent(&events[i])
 		if l := r.event(&events[i]); l != nil {

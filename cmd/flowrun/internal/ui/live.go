@@ -19,6 +19,9 @@ const (
 	maxGlance   = 64
 )
 
+// maxKeptLines bounds the memory that is kept for the lines of the next batch.
+const maxKeptLines = 4096
+
 // Live shows the progress of a run while the run goes on. It is safe for concurrent use, and must be closed.
 type Live struct {
 	mu   sync.Mutex // the watcher and the ticker come from two goroutines
@@ -27,7 +30,8 @@ type Live struct {
 	hear func(now time.Time) []Saying
 	done chan struct{}
 
-	glanced time.Time // see Look
+	lines   []view.Line // of the last batch: the next takes their memory
+	glanced time.Time   // see Look
 }
 
 // NewProgress picks the form of the progress: JSON lines on out, a tree on a terminal, lines elsewhere.
@@ -82,7 +86,11 @@ func (l *Live) Watch(events []event.Event, r *event.Reaction, replayed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.showSayings(time.Now()) // before it is over
-	l.p.Update(l.run, l.run.Apply(events, r), replayed)
+	lines := l.run.ApplyTo(l.lines, events, r)
+	l.p.Update(l.run, lines, replayed)
+	if cap(lines) <= maxKeptLines {
+		l.lines = lines
+	}
 }
 
 // showSayings shows the new output of agents.
