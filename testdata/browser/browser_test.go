@@ -146,6 +146,8 @@ func open(t *testing.T) (h *house, b *browser) {
 	}
 	h.flowrun("1", "apply", "flow.hcl", "release")
 	h.flowrun("4", "apply", "flow.hcl", "approval", "--no-wait")
+	h.flowrun("0", "apply", "flow.hcl", "quick")
+	h.flowrun("0", "apply", "flow.hcl", "quick") // of the second there is a forecast
 	h.flowrun("0", "dispatch", "Fix <script>alert(1)</script>", "--to", "nobody")
 	h.flowrun("0", "memory", "add", "--id", "M-1", "--lesson", "Raise the timeout of the parser test <script>alert(1)</script>", "--context", "A slow machine", "--tag", "parser", "--embedder", "none")
 	h.flowrun("0", "memory", "add", "--id", "M-2", "The parser reads 4 KiB at once", "--embedder", "none")
@@ -297,7 +299,7 @@ func (h *house) pages() map[string]string {
 	release := "/runs/" + runs["release"]
 	all := map[string]string{"now": "/", "runs": "/runs", "run": release, "graph": release + "?tab=graph", "timeline": release + "?tab=timeline", "zoom": release + "?tab=timeline&from=1&to=8",
 		"definition": release + "?tab=definition", "node": release + "/node?path=build", "instance": release + "/node?path=" + url.QueryEscape("test[2]"),
-		"waiting": "/runs/" + runs["approval"], "inbox": "/inbox", "loops": "/loops", "routines": "/routines", "events": "/events",
+		"waiting": "/runs/" + runs["approval"], "asked": "/runs/" + runs["approval"] + "/node?path=ok", "inbox": "/inbox", "loops": "/loops", "routines": "/routines", "events": "/events",
 		"limits": "/limits", "numbers": "/numbers?by=agent", "letters": "/letters", "audit": "/audit", "login": "/login", "error": "/nope",
 		"memory": "/memory", "found": "/memory?query=parser", "entry": "/memory/entry?id=M-1",
 		"compare": "/compare?all=1&a=" + runs["approval"] + "&b=" + runs["release"]}
@@ -388,7 +390,7 @@ func TestLive(t *testing.T) {
 	h.stop()
 	h.serve()
 	h.flowrun("1", "apply", "flow.hcl", "release")
-	b.until(`document.querySelectorAll("#main tbody tr").length >= 3`)
+	b.until(`document.querySelectorAll("#main tbody tr").length >= 5`)
 	b.forget() // the stream of a server that is away is an error for the browser
 
 	h.flowrun("4", "apply", "flow.hcl", "approval", "--no-wait")

@@ -61,3 +61,7 @@ routine "nightly" {
   with     = { id = "night" }
   cron     = "0 2 * * *"
 }
+
+workflow "quick" {
+  step "nap" { run = "sleep 0.1" }
+}

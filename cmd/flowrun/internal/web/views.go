@@ -219,12 +219,18 @@ type runPage struct {
 	Files    []file
 	Changes  changes
 	Ended    bool
-	Steps    []string // the names of its steps and groups, of which it can be retried; maxSteps at most
+	Asked    []*runview.NodeDoc // nodes that wait for a person, maxFailures at most
+	Steps    []string           // the names of its steps and groups, of which it can be retried; maxSteps at most
 }
 
 type file struct{ Name, Text string }
 
 func (d *runPage) title() string { return d.Workflow + " " + d.Run }
+
+// isAsked reports whether a node waits for the decision of a person.
+func isAsked(n *runview.NodeDoc) bool {
+	return n.Status == event.Waiting && n.WaitsFor != nil && n.WaitsFor.Kind == event.WaitDecision
+}
 
 // maxSteps bounds the names of steps that a form offers.
 const maxSteps = 100
@@ -252,6 +258,9 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	d.Tally = tallyOf(roots)
 	for i := range doc.Nodes {
+		if n := &doc.Nodes[i]; len(d.Asked) < maxFailures && isAsked(n) {
+			d.Asked = append(d.Asked, n)
+		}
 		if name := runview.Base(doc.Nodes[i].ID); len(d.Steps) < maxSteps && !iteration.MatchString(name) && !slices.Contains(d.Steps, name) {
 			d.Steps = append(d.Steps, name)
 		}
@@ -347,6 +356,7 @@ type nodePage struct {
 	Live   bool
 	ByHand bool   // a person may say what it came to
 	Ended  bool   // the run has ended
+	Asked  bool   // it waits for a person
 	By     string // who answered last in this browser
 }
 
@@ -376,7 +386,7 @@ func (p *Pages) showNode(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &nodePage{StoryDoc: story, Live: isLive(story.Node.Status), ByHand: story.Node.Status == event.FailedS || story.Node.Status == event.Cancelled, Ended: story.RunStatus.Terminal(), By: who(r)}
+	d := &nodePage{StoryDoc: story, Live: isLive(story.Node.Status), ByHand: story.Node.Status == event.FailedS || story.Node.Status == event.Cancelled, Ended: story.RunStatus.Terminal(), Asked: isAsked(&story.Node), By: who(r)}
 	for _, l := range logs.Attempts {
 		if l.Node == path {
 			d.Logs = append(d.Logs, l)
