@@ -11,6 +11,8 @@
 package view
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -215,6 +217,18 @@ func Base(path string) string {
 	}
 	return strings.TrimPrefix(path[len(Parent(path)):], "/")
 }
+
+// hashed begins the short form of a path. The name of a node has no colon, so no path begins like this.
+const hashed = "sha256:"
+
+// Short is a form of a node's path that fits into an address: a key of a for_each may have any length.
+func Short(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hashed + hex.EncodeToString(sum[:16])
+}
+
+// IsShort reports whether a text is the short form of a path.
+func IsShort(text string) bool { return strings.HasPrefix(text, hashed) }
 
 // IsAbout reports whether a node's path is the path of a step, of an instance of the step, or of a node below it. step is a name or
 // a path; every path is about "".

@@ -150,7 +150,7 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/runs/{run}/events", about: "The transitions of a run as server-sent events, until the run has ended. The id of each event is a number; a client that asks again with Last-Event-ID gets those behind it.", document: "text/event-stream", stream: (*Server).transitions, header: []param{
 		{"Last-Event-ID", "The id of the last event that the client has.", "integer"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/node", about: "The details of a node: why it ran or did not, its attempts, and the verdicts of its gates.", answer: view.StoryDoc{}, do: (*Server).node, query: []param{
-		{"path", "The path of the node, such as build/api[3].", "string"}}},
+		{"path", "The path of the node, such as build/api[3]." + aboutPath, "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/graph", about: "The workflow of a run as it was when the run began, with the states of its nodes.", answer: graph.Graph{}, do: (*Server).graph},
 	{method: "GET", path: "/api/v1/runs/{run}/definition", about: "The files that a run was started with.", answer: Definition{}, do: (*Server).definition},
 	{method: "GET", path: "/api/v1/runs/{run}/compare", about: "What a run differs in from another one: its definition, its inputs, and its nodes by status, duration, attempts, output, error and definition.", answer: view.Comparison{}, do: (*Server).compare, query: []param{
@@ -165,14 +165,14 @@ var routes = []route{
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
 	{method: "POST", path: "/api/v1/runs/{run}/retry", about: "Starts a run that repeats a run which has ended: what did not succeed runs again, and the rest is reused. The daemon drives it.", body: Retry{}, answer: Started{}, do: (*Server).retry},
 	{method: "GET", path: "/api/v1/runs/{run}/logs", about: "The attempts of a run, with the sizes of what they wrote.", answer: Logs{}, do: (*Server).logs, query: []param{
-		{"node", "Only attempts of this node, and of the nodes in it.", "string"}}},
+		{"node", "Only attempts of this node, and of the nodes in it." + aboutPath, "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/logs/follow", about: "What the attempts of a run write, as server-sent events, until the run has ended: lines, attempt (one has ended), called, warning, end. It begins with the first attempt.", document: "text/event-stream", stream: (*Server).followLogs, query: []param{
-		{"node", "Only attempts of this node, and of the nodes in it.", "string"}}},
+		{"node", "Only attempts of this node, and of the nodes in it." + aboutPath, "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/logs/{attempt}/{stream}", about: "What an attempt wrote: the stream is stdout or stderr. Of an attempt that runs it is what the attempt has written so far.", document: "text/plain", parts: true, stream: (*Server).log, header: []param{
 		{"Range", "The part that is wanted, such as bytes=1000-.", "string"}}},
 	{method: "GET", path: "/api/v1/inbox", about: "What waits for people, the oldest first.", answer: Inbox{}, do: asking(event.StoreRequest{Asks: true})},
 	{method: "GET", path: "/api/v1/inbox/form", about: "The inputs that an approval asks for.", answer: Form{}, do: (*Server).form, query: []param{
-		{"run", "The run.", "string"}, {"node", "The path of the node that waits.", "string"}}},
+		{"run", "The run.", "string"}, {"node", "The path of the node that waits." + aboutPath, "string"}}},
 	{method: "GET", path: "/api/v1/events", about: "The events of the last 7 days, the oldest first.", answer: Events{}, do: asking(event.StoreRequest{Events: true})},
 	{method: "POST", path: "/api/v1/events", about: "Publishes an event.", body: Emit{}, answer: Emitted{}, do: (*Server).emit},
 	{method: "POST", path: "/webhooks/{name}", about: "A delivery to the webhook of a block  on \"webhook.NAME\". Its signature is checked in place of a token. The event is durable before the answer. A delivery that comes again is answered as the first, and starts nothing.", raw: true, open: true, answer: Delivered{}, do: (*Server).deliver},

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/memory"
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // described is a client that knows nothing but the OpenAPI document of the server: it finds an operation by its id, builds the request as the
@@ -269,9 +270,14 @@ func TestEveryOperation(t *testing.T) {
 	d.call("getRunsRun", 404, args{"run": "r-none"})
 	d.has("getRunsRunNode", args{"run": ship, "path": "day"}, `"id":"day"`, `"dependents":["say"]`)
 	d.call("getRunsRunNode", 404, args{"run": ship, "path": "none"})
+	d.has("getRunsRunNode", args{"run": ship, "path": view.Short("day")}, `"id":"day"`)
+	d.call("getRunsRunNode", 404, args{"run": ship, "path": view.Short("none")})
+	d.has("getRunsRunLogs", args{"run": ship, "node": view.Short("day")}, `"attempts":[]`)
+	d.call("getRunsRunLogs", 404, args{"run": ship, "node": view.Short("none")})
 	d.has("getRunsRunGraph", args{"run": ship}, `"workflow":"ship"`, `"from":"day"`)
 	d.has("getRunsRunDefinition", args{"run": ship}, `"files":`)
 	d.has("getInboxForm", args{"run": ship, "node": "day"}, `"name":"day","type":"string","required":true`)
+	d.has("getInboxForm", args{"run": ship, "node": view.Short("day")}, `"name":"day"`)
 	d.has("getStats", args{"since": "7d", "by": "workflow"}, `"by":"workflow"`, `"success_rate":`)
 	d.call("getStats", 400, args{"since": "yesterday"})
 	d.call("getStats", 400, args{"by": "colour"})

@@ -175,7 +175,11 @@ func (s *Server) logs(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, called, err := s.readLogs(r.Context(), info, r.URL.Query().Get("node"))
+	node, err := s.pathOf(r.Context(), info, r.URL.Query().Get("node"))
+	if err != nil {
+		return nil, err
+	}
+	list, called, err := s.readLogs(r.Context(), info, node)
 	out := Logs{Attempts: []LogAttempt{}, Called: append([]string{}, called...)}
 	for i := range list {
 		out.Attempts = append(out.Attempts, list[i].LogAttempt)
@@ -240,7 +244,10 @@ func (s *Server) followLogs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	node := r.URL.Query().Get("node")
+	node, err := s.pathOf(r.Context(), info, r.URL.Query().Get("node"))
+	if err != nil {
+		return err
+	}
 	p, err := s.daemon.store.Past(r.Context(), info.Run)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,7 +19,10 @@ func (s *Server) node(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := r.URL.Query().Get("path")
+	path, err := s.pathOf(r.Context(), info, r.URL.Query().Get("path"))
+	if err != nil {
+		return nil, err
+	}
 	p, err := s.daemon.store.Past(r.Context(), info.Run)
 	if err != nil {
 		return nil, err
@@ -50,6 +54,26 @@ func (s *Server) node(r *http.Request) (any, error) {
 	s.daemon.store.Stand(p, info, begun)
 	story.Add(begun)
 	return story.Document(), nil
+}
+
+// aboutPath describes the short form of a path in the description of a parameter.
+const aboutPath = " Of a path that is too long for an address: sha256: and the first 32 hex digits of its SHA-256."
+
+// pathOf is the path of a node that a request names, maybe by its short form.
+func (s *Server) pathOf(ctx context.Context, info engine.Info, text string) (string, error) {
+	if !view.IsShort(text) {
+		return text, nil
+	}
+	doc, err := s.readRun(ctx, info)
+	if err != nil {
+		return "", err
+	}
+	for i := range doc.Nodes {
+		if view.Short(doc.Nodes[i].ID) == text {
+			return doc.Nodes[i].ID, nil
+		}
+	}
+	return "", &refusal{http.StatusNotFound, "node", fmt.Sprintf("run %s has no node %.80q", info.Run, text)}
 }
 
 // graph answers with the drawing of a run as a model: its nodes, what waits for what, and the states.
@@ -104,6 +128,15 @@ func (s *Server) form(r *http.Request) (any, error) {
 	q := &event.DecideRequest{Run: r.URL.Query().Get("run"), Node: r.URL.Query().Get("node")}
 	if engine.CheckID(q.Run) != nil {
 		return nil, &refusal{http.StatusNotFound, "run", fmt.Sprintf("there is no run %.80q", q.Run)}
+	}
+	if view.IsShort(q.Node) {
+		info, err := s.daemon.store.Get(r.Context(), q.Run)
+		if err == nil {
+			q.Node, err = s.pathOf(r.Context(), info, q.Node)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	p, err := s.daemon.store.Pinned(r.Context(), q.Run)
 	if err != nil {

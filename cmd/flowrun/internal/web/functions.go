@@ -64,6 +64,9 @@ type navigation struct{ Path, Name string }
 var navigations = []navigation{{"", "Now"}, {"runs", "Runs"}, {"inbox", "Inbox"}, {"loops", "Loops"}, {"routines", "Routines"}, {"events", "Events"},
 	{"limits", "Limits"}, {"numbers", "Numbers"}, {"memory", "Memory"}, {"letters", "Dead letters"}, {"audit", "Audit"}}
 
+// maxAddress is the length from which on a path of a node is named by its short form in an address, in bytes; see serve.MaxPath.
+const maxAddress = 2 << 10
+
 // runPath is the address of a run: its id, then the last part, and a query of a name and a value.
 func runPath(parts ...string) string {
 	out := "/runs/" + url.PathEscape(parts[0])
@@ -75,7 +78,11 @@ func runPath(parts ...string) string {
 		if i == 2 {
 			sign = "?"
 		}
-		out += sign + parts[i] + "=" + url.QueryEscape(parts[i+1])
+		value := parts[i+1]
+		if (parts[i] == "path" || parts[i] == "under") && len(url.QueryEscape(value)) > maxAddress {
+			value = view.Short(value)
+		}
+		out += sign + parts[i] + "=" + url.QueryEscape(value)
 	}
 	return out
 }

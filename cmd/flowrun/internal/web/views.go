@@ -256,6 +256,11 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 	if !slices.Contains(tabs, d.Tab) {
 		d.Tab = ""
 	}
+	for i := range doc.Nodes {
+		if runview.IsShort(d.Under) && runview.Short(doc.Nodes[i].ID) == d.Under {
+			d.Under = doc.Nodes[i].ID
+		}
+	}
 	d.Tally = tallyOf(roots)
 	for i := range doc.Nodes {
 		if n := &doc.Nodes[i]; len(d.Asked) < maxFailures && isAsked(n) {
@@ -382,6 +387,7 @@ func (p *Pages) showNode(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	path = story.Node.ID // it may have been named by its short form
 	logs, err := get[serve.Logs](p, r, "/runs/%s/logs?node=%s", id, path)
 	if err != nil {
 		return nil, err

@@ -96,6 +96,13 @@ workflow "slow" {
   }
 }
 
+workflow "keys" {
+  step "each" {
+    for_each = { (join("", [for i in range(0, 9000) : "k"])) = 1, b = 2 }
+    run      = "echo of a long key; exit 1"
+  }
+}
+
 workflow "many" {
   step "all" {
     for_each = range(0, 2000)
@@ -349,6 +356,32 @@ func TestPages(t *testing.T) {
 		if status, page := h.get(path); status != 404 || !strings.Contains(page, `role="alert"`) {
 			t.Errorf("%s answers %d: %.500s", path, status, page)
 		}
+	}
+}
+
+// TestLongKeys: the page of an instance is found whose path is longer than an address, with its log, and so is what is below it.
+func TestLongKeys(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	run := h.start("keys")
+	h.wait(run, event.FailedS)
+	links := regexp.MustCompile(`href="(/runs/[^"]*/node\?path=[^"]*)"`).FindAllStringSubmatch(h.has("/runs/"+run), -1)
+	long := 0
+	for _, m := range links {
+		page := h.has(html.UnescapeString(m[1]))
+		if !strings.Contains(m[1], "sha256") {
+			continue
+		}
+		long++
+		if !strings.Contains(page, "<h1>each["+strings.Repeat("k", 9000)+"]</h1>") || !strings.Contains(page, "echo of a long key") && !strings.Contains(page, "of a long key\n") {
+			t.Errorf("%s is not the page of the instance:\n%.3000s", m[1], page)
+		}
+		h.has("/runs/" + run + "?under=" + regexp.MustCompile(`sha256[^&"]*`).FindString(m[1]))
+	}
+	if long == 0 {
+		t.Errorf("no link has the short form: %v", links)
+	}
+	if status, _ := h.get("/runs/" + run + "/node?path=" + view.Short("none")); status != 404 {
+		t.Errorf("a node that does not exist answers %d", status)
 	}
 }
 
