@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/replay"
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/reuse"
+	"github.com/flowrun/flowrun/runner/trace"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -66,7 +67,7 @@ func (s *Service) RetryChanged(ctx context.Context, run string, p *ir.Program, s
 	start := engine.Start{Definition: definition, Source: source, First: first, Header: h}
 	start.First.Run, start.First.Skip, start.First.Cancelled, start.First.Env = "", "", "", RecordedEnv(environ)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, plan.Kept.Reused, plan.Kept.Targets
-	start.First.Cause = event.RetryCause(run, old.First)
+	start.First.Cause, start.First.Traceparent = event.RetryCause(run, old.First), trace.Caller(environ)
 	return &Again{start, &Pinned{Header: h, Definition: definition, Program: loaded, Workflow: loaded.Workflow(w.Name)}}, plan, nil
 }
 

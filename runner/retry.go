@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/retry"
+	"github.com/flowrun/flowrun/runner/trace"
 )
 
 // Again is a run that repeats a run that has ended.
@@ -53,7 +54,7 @@ func (s *Service) Retry(ctx context.Context, run string, wish retry.Wish, enviro
 		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: release}}
 	start.First.Run, start.First.Skip, start.First.Cancelled, start.First.Env = "", "", "", RecordedEnv(environ)
 	start.First.Budget, start.First.Asks, start.First.Held = nil, nil, nil // of the call, which this run does not answer
-	start.First.Cause = event.RetryCause(run, first)
+	start.First.Cause, start.First.Traceparent = event.RetryCause(run, first), trace.Caller(environ)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
 	return &Again{start, p.Pinned}, nil
 }

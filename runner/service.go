@@ -22,6 +22,7 @@ import (
 	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/learning"
+	"github.com/flowrun/flowrun/runner/trace"
 )
 
 // Host keeps the journals of runs, and drives their machines.
@@ -75,10 +76,10 @@ type Service struct {
 	marks  marks
 
 	mu       sync.Mutex
-	trees    map[string]*tree     // by run
-	progress map[string]*Progress // by run
-	roots    map[string]string    // the run that names the trace of a run; of runs with attempts, maxRoots at most
-	rests    *rests               // nil: nobody asked
+	trees    map[string]*tree         // by run
+	progress map[string]*Progress     // by run
+	traces   map[string]trace.TraceID // the trace of a run; of runs with attempts, maxTraces at most
+	rests    *rests                   // nil: nobody asked
 }
 
 var (

@@ -40,7 +40,7 @@ func (s *Service) Spans(ctx context.Context, run string, each func(*trace.Span) 
 
 // originOf tells where a run stands among others.
 func (s *Service) originOf(ctx context.Context, first event.RunStarted) trace.Origin {
-	o := trace.Origin{Root: s.traceRoot(ctx, first)}
+	o := trace.Origin{Trace: s.traceOfTree(ctx, first)}
 	if first.RetryOf != "" {
 		o.Links = append(o.Links, trace.Link{Trace: s.traceOf(ctx, first.RetryOf), Span: trace.OfRun(first.RetryOf), Why: "retry_of"})
 	}
@@ -50,20 +50,23 @@ func (s *Service) originOf(ctx context.Context, first event.RunStarted) trace.Or
 	return o
 }
 
-// traceRoot returns the run that names the trace of a run: the first of its callers. The run of a loop lasts for months, so the run of an
-// item has a trace of its own.
-func (s *Service) traceRoot(ctx context.Context, first event.RunStarted) string {
+// traceOfTree returns the id of the trace of a run: that of the first of its callers, which may itself have been started in a trace. The run
+// of a loop lasts for months, so the run of an item has a trace of its own.
+func (s *Service) traceOfTree(ctx context.Context, first event.RunStarted) trace.TraceID {
 	for range maxCallers {
 		if first.Parent == "" || first.CauseOf().Kind == event.CauseLoop {
 			break
 		}
 		caller, err := s.Started(ctx, first.Parent)
 		if err != nil { // it was removed
-			return first.Parent
+			return trace.OfTree(first.Parent)
 		}
 		first = caller
 	}
-	return first.Run
+	if id, _, given := trace.ReadParent(first.Traceparent); given {
+		return id
+	}
+	return trace.OfTree(first.Run)
 }
 
 // maxCallers is more than the callers that a run can have, so that a damaged store ends the search for the first one.
@@ -74,28 +77,28 @@ func (s *Service) traceOf(ctx context.Context, run string) trace.TraceID {
 	if err != nil {
 		return trace.OfTree(run)
 	}
-	return trace.OfTree(s.traceRoot(ctx, first))
+	return s.traceOfTree(ctx, first)
 }
 
 // addParent tells the program or server of an attempt the id of the attempt's span, unless the file does.
 func (s *Service) addParent(ctx context.Context, a *event.Attempt) {
 	s.mu.Lock()
-	root := s.roots[a.Run]
+	id, known := s.traces[a.Run]
 	s.mu.Unlock()
-	if root == "" {
+	if !known {
 		first, err := s.Started(ctx, a.Run)
 		if err != nil {
 			return // the attempt has no parent to tell of
 		}
-		root = s.traceRoot(ctx, first)
+		id = s.traceOfTree(ctx, first)
 		s.mu.Lock()
-		if len(s.roots) >= maxRoots || s.roots == nil {
-			s.roots = map[string]string{}
+		if len(s.traces) >= maxTraces || s.traces == nil {
+			s.traces = map[string]trace.TraceID{}
 		}
-		s.roots[a.Run] = root
+		s.traces[a.Run] = id
 		s.mu.Unlock()
 	}
-	parent := trace.Parent(trace.OfTree(root), trace.Attempt(a.Run, a.Ticket))
+	parent := trace.Parent(id, trace.Attempt(a.Run, a.Ticket))
 	if _, given := a.Env[parentVariable]; !given {
 		a.Env = maps.Clone(a.Env)
 		if a.Env == nil {
@@ -117,8 +120,8 @@ func (s *Service) addParent(ctx context.Context, a *event.Attempt) {
 	a.HTTP = &h
 }
 
-// maxRoots bounds the runs whose root is remembered.
-const maxRoots = 10_000
+// maxTraces bounds the runs whose trace is remembered.
+const maxTraces = 10_000
 
 // The names of W3C's "Trace Context": of the header, and of the variable that OpenTelemetry gives programs.
 const (

@@ -24,7 +24,7 @@ func Child(parent Start, c event.StartChild) Start {
 	s.First.Targets, s.First.Reused, s.First.RetryOf = nil, nil, "" // which are the parent's nodes and run
 	s.First.ExpectedUS, s.First.ExpectedTimes = nil, nil
 	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
-	s.First.Loop = nil
+	s.First.Loop, s.First.Traceparent = nil, ""
 	s.First.Held = c.Held
 	if c.Dir != "" {
 		s.First.Program, s.First.Dir = cmp.Or(s.First.Program, s.First.Dir), c.Dir

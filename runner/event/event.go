@@ -139,6 +139,8 @@ type RunStarted struct {
 	// without running again.
 	RetryOf string             `json:"retry_of,omitempty"`
 	Reused  map[string]*Reused `json:"reused,omitempty"`
+	// Traceparent is the span outside flowrun whose child the span of the run is, as W3C's "Trace Context" has it; "": there is none.
+	Traceparent string `json:"traceparent,omitempty"`
 	// Cause is what started the run, if no person, call or retry alone did; see [RunStarted.CauseOf]. Without a kind it has the events alone.
 	Cause *Cause `json:"cause,omitempty"`
 	// Loop tells that the run is one of a loop, whose name Workflow is; nil: it is one of a workflow.

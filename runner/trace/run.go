@@ -45,14 +45,14 @@ type attempt struct {
 
 // Origin is where a run stands among others.
 type Origin struct {
-	Root  string // the run at the root of the tree; of a run of a loop's item, the run itself
+	Trace TraceID // of the tree of runs
 	Links []Link
 }
 
 // NewRun makes the fold of a run. each gets every span once, when nothing of it can change any more; the span of a node or the run, when
 // the run ends. The spans are the callee's.
 func NewRun(o Origin, each func(*Span)) *Run {
-	return &Run{each: each, tree: OfTree(o.Root), run: Span{Links: o.Links}, nodes: map[string]*node{}, live: map[uint64]*attempt{}}
+	return &Run{each: each, tree: o.Trace, run: Span{Links: o.Links}, nodes: map[string]*node{}, live: map[uint64]*attempt{}}
 }
 
 // Apply takes in an event with what it caused.
@@ -128,6 +128,8 @@ func (r *Run) begin(at event.Time, first *event.RunStarted) {
 	r.run.Trace, r.run.ID, r.run.Start = r.tree, OfRun(first.Run), at
 	if first.Parent != "" && c.Kind != event.CauseLoop {
 		r.run.Parent = OfNode(first.Parent, first.ParentNode)
+	} else if _, span, given := ReadParent(first.Traceparent); given {
+		r.run.Parent = span
 	}
 	r.run.Name = "invoke_workflow " + clip(first.Workflow)
 	r.run.Attributes = []Attribute{

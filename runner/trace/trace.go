@@ -91,6 +91,34 @@ func Parent(t TraceID, s SpanID) string {
 	return "00-" + hex.EncodeToString(t[:]) + "-" + hex.EncodeToString(s[:]) + "-01"
 }
 
+// Caller returns the text of Parent that an environment has in TRACEPARENT, in the form of os.Environ; "" if it has none that is valid.
+func Caller(environ []string) string {
+	for _, pair := range environ {
+		text, is := strings.CutPrefix(pair, "TRACEPARENT=")
+		if _, _, valid := ReadParent(text); is && valid {
+			return text
+		}
+	}
+	return ""
+}
+
+// ReadParent reads the text of a parent. Of a version that is not known it reads what version 00 has, as the standard wants it.
+func ReadParent(text string) (t TraceID, s SpanID, ok bool) {
+	parts := strings.SplitN(text, "-", 5)
+	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 2*len(t) || len(parts[2]) != 2*len(s) || len(parts[3]) != 2 ||
+		parts[0] == "ff" || parts[0] == "00" && len(parts) > 4 || text != strings.ToLower(text) {
+		return t, s, false
+	}
+	for _, p := range parts[:4] {
+		if _, err := hex.DecodeString(p); err != nil {
+			return t, s, false
+		}
+	}
+	_, _ = hex.Decode(t[:], []byte(parts[1])) // checked above
+	_, _ = hex.Decode(s[:], []byte(parts[2]))
+	return t, s, t != TraceID{} && s != SpanID{}
+}
+
 func spanID(words ...string) (id SpanID) {
 	copy(id[:], hash(words...))
 	return id

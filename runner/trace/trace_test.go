@@ -41,7 +41,7 @@ func spansOf(t *testing.T, file, root string) (run string, spans []*trace.Span) 
 		t.Fatal(err)
 	}
 	fold := engine.NewFold(h, m)
-	spansOf := trace.NewRun(trace.Origin{Root: cmp.Or(root, h.Run)}, func(s *trace.Span) { spans = append(spans, s) })
+	spansOf := trace.NewRun(trace.Origin{Trace: trace.OfTree(cmp.Or(root, h.Run))}, func(s *trace.Span) { spans = append(spans, s) })
 	for lines = lines[3:]; len(lines) > 0 && len(lines[0]) > 0; {
 		var b journal.Batch
 		var link string
@@ -208,5 +208,25 @@ func idsAsBase64(t *testing.T, text []byte) []byte {
 func TestParent(t *testing.T) {
 	if got := trace.Parent(trace.TraceID{0: 0x4b, 15: 0x36}, trace.SpanID{7: 0xb7}); got != "00-4b000000000000000000000000000036-00000000000000b7-01" {
 		t.Error(got)
+	}
+}
+
+// TestReadParent: what Parent writes is read, and nothing that is not valid.
+func TestReadParent(t *testing.T) {
+	id, span := trace.OfTree("r"), trace.OfRun("r")
+	text := trace.Parent(id, span)
+	for _, valid := range []string{text, "01" + text[2:] + "-more", text[:53] + "00"} {
+		if i, s, ok := trace.ReadParent(valid); !ok || i != id || s != span {
+			t.Errorf("%q is read as %x, %x, %v", valid, i, s, ok)
+		}
+	}
+	for _, not := range []string{"", "00-other", text[:54], text + "-more", "ff" + text[2:], strings.ToUpper(text), "00-" + strings.Repeat("0", 32) + text[35:],
+		text[:36] + strings.Repeat("0", 16) + "-01", strings.Replace(text, "-01", "-0g", 1), text[:3] + "g" + text[4:], text + "0"} {
+		if _, _, ok := trace.ReadParent(not); ok {
+			t.Errorf("%q is valid", not)
+		}
+	}
+	if got := trace.Caller([]string{"X=1", "TRACEPARENT=nonsense"}) + trace.Caller([]string{"X=1", "TRACEPARENT=" + text}); got != text {
+		t.Errorf("the caller is %q", got)
 	}
 }

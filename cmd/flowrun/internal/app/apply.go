@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/trace"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -82,6 +83,7 @@ func (a *app) runApply(o *args.Apply) error {
 	if err := a.register(s, p, first, o.JSON); err != nil {
 		return err
 	}
+	first.Traceparent = trace.Caller(a.Environ) // of this run, and not of those that the program starts by itself
 	if o.Detach {
 		return a.handOver(s, p, w.Name, first, held, o.JSON)
 	}

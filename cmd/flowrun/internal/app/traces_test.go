@@ -191,3 +191,75 @@ invoke_workflow main FAILED`
 		t.Errorf("attempts were told of other spans: %v", told)
 	}
 }
+
+// TestTraceOfACaller: a run that is started in a trace is a part of it, with the runs that it calls and what its attempts know. A run that repeats
+// it elsewhere is not, and neither are runs that the program starts by itself.
+func TestTraceOfACaller(t *testing.T) {
+	const id, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	c := newCollector(t)
+	t.Chdir(t.TempDir())
+	const text = `
+workflow "main" {
+  default = true
+  step "child" { call = workflow.child }
+}
+workflow "child" {
+  step "a" { run = "echo $TRACEPARENT >> told" }
+}
+routine "often" {
+  workflow = workflow.child
+  every    = "1h"
+}
+`
+	if err := os.WriteFile("flow.hcl", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
+	inside := append(slices.Clone(environ), "TRACEPARENT=00-"+id+"-"+span+"-01")
+	say := func(environ []string, words ...string) string {
+		t.Helper()
+		var out, said bytes.Buffer
+		if code := Main(words, Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Environ: environ}); code != exitDone {
+			t.Fatalf("%q: exit code %d\n%s%s", words, code, out.String(), said.String())
+		}
+		return out.String()
+	}
+	traces := func() (in, other int) {
+		for _, s := range c.spans() {
+			if hex.EncodeToString(s.TraceId) == id {
+				in++
+			} else {
+				other++
+			}
+		}
+		return in, other
+	}
+	say(inside, "apply", "flow.hcl")
+	if in, other := traces(); in != 5 || other != 0 { // two runs, two nodes, an attempt
+		t.Errorf("%d spans in the trace of the caller, %d in others", in, other)
+	}
+	for _, s := range c.spans() {
+		up := hex.EncodeToString(s.ParentSpanId)
+		if first := s.Name == "invoke_workflow main"; first != (up == span) {
+			t.Errorf("the parent of %s is %s", s.Name, up)
+		}
+	}
+	if told, err := os.ReadFile("told"); err != nil || !strings.HasPrefix(string(told), "00-"+id+"-") {
+		t.Errorf("the attempt knows %q (%v)", told, err)
+	}
+	if out := say(os.Environ(), "export", "main", "--otlp"); strings.Count(out, `"traceId":"`+id) != 5 || !strings.Contains(out, `"parentSpanId":"`+span) {
+		t.Errorf("the exported trace is %s", out)
+	}
+	say(environ, "retry", "main", "--from", "child")
+	if in, other := traces(); in != 5 || other != 5 {
+		t.Errorf("after a retry elsewhere: %d spans in the trace of the caller, %d in others", in, other)
+	}
+	say(inside, "retry", "main", "--from", "child")
+	if in, other := traces(); in != 10 || other != 5 {
+		t.Errorf("after a retry in the trace: %d spans in the trace of the caller, %d in others", in, other)
+	}
+	say(environ, "routines", "run", "often")
+	if in, other := traces(); in != 10 || other != 8 {
+		t.Errorf("after a routine: %d spans in the trace of the caller, %d in others", in, other)
+	}
+}
