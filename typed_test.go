@@ -24,6 +24,7 @@ type typed struct {
 	fset  *token.FileSet
 	files []*ast.File
 	info  *types.Info
+	pkg   *types.Package
 }
 
 // typedPackages gives every package of flowrun by its folder. The types of what a package imports come from the
@@ -103,8 +104,9 @@ func (p *typed) parse(name string, src []byte) error {
 }
 
 func (p *typed) check(imports types.Importer) error {
-	p.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
-	_, err := (&types.Config{Importer: imports}).Check(module+p.dir, p.fset, p.files, p.info)
+	p.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	pkg, err := (&types.Config{Importer: imports}).Check(module+p.dir, p.fset, p.files, p.info)
+	p.pkg = pkg
 	return err
 }
 

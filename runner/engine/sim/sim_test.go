@@ -30,12 +30,15 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/snapshot/snapshottest"
 )
 
 var (
 	seeds = flag.Int("sim.seeds", 200, "how many simulations to run")
 	from  = flag.Uint64("sim.from", 1, "the first of them")
 	seed1 = flag.Uint64("sim.seed", 0, "run this one simulation and print its program")
+
+	restoredOne = flag.Int("sim.restored", 64, "restore the machine of a replay after one event in so many")
 )
 
 // TestSimulation runs random programs with faults from a seed and looks for broken invariants:
@@ -613,7 +616,8 @@ func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished 
 	return f
 }
 
-// replay folds the journal once more, in slices of one, on a machine of its own.
+// replay folds the journal once more, in slices of one, on a machine of its own, which is written as bytes and restored after one event in
+// restoredOne.
 func (c *simulation) replay(t *testing.T, run string) {
 	t.Helper()
 	var r event.Reaction
@@ -625,11 +629,16 @@ func (c *simulation) replay(t *testing.T, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := factory(h, definition)
+	p, err := load(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fold := engine.NewFold(h, m)
+	g, err := plan.Build(p, h.Workflow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dice := rand.New(rand.NewPCG(c.seed, 19))
+	fold := engine.NewFold(h, snapshottest.NewMachine(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules(), func() bool { return dice.IntN(*restoredOne) == 0 }))
 	fold.SetSlice(1)
 	for _, b := range batches {
 		if _, err := fold.Replay(b, &r); err != nil {
