@@ -28,7 +28,7 @@ func (c *Coding[T]) Queue() {
 	}
 	snapshot.List(c.Coder, &q.mixed, c.classOf)
 	c.Bools(&q.moved)
-	c.requests(&q.parked)
+	c.line(&q.parked)
 }
 
 // Limiter codes a limiter.
@@ -66,16 +66,17 @@ func (c *Coding[T]) class(x *class[T]) {
 	c.Choice(&x.key.Choice)
 	c.Bools(&x.key.Call)
 	snapshot.List(c.Coder, &x.limits, c.Limiter)
-	c.requests(&x.requests)
+	c.line(&x.requests)
 	snapshot.Uint(c.Coder, &x.moves)
 
-	if c.Reading() && len(x.requests) > 0 {
+	if c.Reading() && !x.requests.isEmpty() {
 		c.queue.classes[x.key] = x
 	}
 }
 
-func (c *Coding[T]) requests(h *heap.Heap[Request[T]]) {
-	snapshot.List(c.Coder, (*[]Request[T])(h), c.request)
+func (c *Coding[T]) line(l *line[T]) {
+	snapshot.List(c.Coder, &l.inOrder, c.request)
+	snapshot.List(c.Coder, (*[]Request[T])(&l.others), c.request)
 }
 
 func (c *Coding[T]) request(r *Request[T]) {
