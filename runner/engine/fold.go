@@ -160,9 +160,17 @@ func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 			f.end = c.End
 		}
 	}
-	out.Commands = append(out.Commands, seen.Commands...)
-	out.Transitions = append(out.Transitions, seen.Transitions...)
+	out.Commands = join(out.Commands, seen.Commands)
+	out.Transitions = join(out.Transitions, seen.Transitions)
 	return nil
+}
+
+// join is append, but copies nothing behind an empty list.
+func join[T any](list, more []T) []T {
+	if len(list) == 0 {
+		return more
+	}
+	return append(list, more...)
 }
 
 // Timers returns the set timers in firing order: (due, number).
@@ -238,8 +246,11 @@ type digest struct {
 func newDigest() digest { return digest{h: sha256.New()} }
 
 func (d *digest) add(r *event.Reaction) {
-	d.buf = r.AppendDigest(d.buf[:0])
-	d.h.Write(d.buf)
+	for i := range r.Commands { // one after the other: the first event of a wide fan-out has very many
+		one := event.Reaction{Commands: r.Commands[i : i+1]}
+		d.buf = one.AppendDigest(d.buf[:0])
+		d.h.Write(d.buf)
+	}
 }
 
 func (d *digest) sum() uint64 { return binary.BigEndian.Uint64(d.h.Sum(nil)) }

@@ -270,10 +270,18 @@ func (m *Machine) takeEvent(ev *event.Event) {
 // showTransition adds a transition to the reaction.
 func (m *Machine) showTransition(t event.Transition) {
 	t.At = m.now
-	m.out.Transitions = append(m.out.Transitions, t)
+	m.out.Transitions = push(m.out.Transitions, t)
 }
 
-func (m *Machine) addCommand(c event.Command) { m.out.Commands = append(m.out.Commands, c) }
+func (m *Machine) addCommand(c event.Command) { m.out.Commands = push(m.out.Commands, c) }
+
+// push is append that doubles a list which is full: append copies a long list more often.
+func push[T any](list []T, t T) []T {
+	if len(list) == cap(list) {
+		list = slices.Grow(list, len(list)+1)
+	}
+	return append(list, t)
+}
 
 // taskKind is the kind of a task.
 type taskKind uint8

@@ -427,7 +427,7 @@ func (d *drive) carryOut(r *engine.Round) {
 		case x.Never != nil:
 			d.admit.withdrawUnstarted(x.Never)
 		case x.Start != nil && x.Start.Kind == event.StoreAttempt:
-			d.store.answerAttempt(*x.Start)
+			d.store.answerAttempt(x.Start)
 		case x.Start != nil && answersAtOnce(x.Start) && !d.admit.mustAsk(x.Start):
 			f := d.live.executeAttempt(d.live.ctx, *x.Start)
 			d.session.Answer(&f)

@@ -18,7 +18,7 @@ import (
 // drives the run can write it. So an attempt has its effect once, whatever process dies when.
 
 // maxAnswered is how many attempts one transaction answers at most.
-const maxAnswered = 64
+const maxAnswered = 256
 
 // storing answers the attempts of one run that ask for what runs share. One goroutine works while
 // something is queued, so that a wide for_each shares transactions and needs no goroutine for each.
@@ -29,13 +29,13 @@ type storing struct {
 	fail   func(error) // ends the drive
 
 	mu        sync.Mutex
-	queue     []event.Attempt
+	queue     []*event.Attempt
 	cancelled map[uint64]bool // of the queued attempts, by ticket
 	working   bool
 }
 
 // answerAttempt queues an attempt for its answer.
-func (s *storing) answerAttempt(a event.Attempt) {
+func (s *storing) answerAttempt(a *event.Attempt) {
 	s.live.cancel[a.Ticket] = func(cause error) {
 		if cause != nil {
 			s.cancelQueued(a.Ticket)
@@ -61,7 +61,7 @@ func (s *storing) cancelQueued(ticket uint64) {
 }
 
 // takeQueued returns the next attempts. Cancelled attempts are answered at once.
-func (s *storing) takeQueued() (batch []event.Attempt, answers []event.AttemptFinished) {
+func (s *storing) takeQueued() (batch []*event.Attempt, answers []*event.AttemptFinished) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := min(len(s.queue), maxAnswered)
@@ -72,7 +72,7 @@ func (s *storing) takeQueued() (batch []event.Attempt, answers []event.AttemptFi
 		}
 		f := unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
 		f.Ticket, f.Node, f.Attempt, f.StartedAt = a.Ticket, a.Node, a.Attempt, s.engine.now()
-		answers = append(answers, f)
+		answers = append(answers, &f)
 	}
 	if s.queue = s.queue[n:]; n == 0 {
 		s.queue, s.cancelled, s.working = nil, nil, false
@@ -95,7 +95,7 @@ func (s *storing) answerQueue() {
 		s.engine.pokeAll(posts)
 		for _, f := range append(answers, more...) {
 			select {
-			case s.live.answers <- &f:
+			case s.live.answers <- f:
 			case <-s.live.closed:
 				return
 			}
@@ -104,10 +104,9 @@ func (s *storing) answerQueue() {
 }
 
 // answerBatch carries attempts out. Those that only read need no transaction.
-func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFinished, posts []shared.Post, err error) {
+func (s *storing) answerBatch(batch []*event.Attempt) (answers []*event.AttemptFinished, posts []shared.Post, err error) {
 	var changing []*event.Attempt
-	for i := range batch {
-		a := &batch[i]
+	for _, a := range batch {
 		if shared.Changes(a.Store) {
 			changing = append(changing, a)
 			continue
@@ -120,7 +119,7 @@ func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFin
 		if err != nil {
 			return nil, nil, err
 		}
-		answers = append(answers, f)
+		answers = append(answers, &f)
 	}
 	if len(changing) == 0 {
 		return answers, nil, nil
@@ -147,7 +146,7 @@ func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFin
 			if err != nil {
 				return err
 			}
-			answers, posts = append(answers, f), append(posts, more...)
+			answers, posts = append(answers, &f), append(posts, more...)
 		}
 		return rows.flush()
 	})

@@ -106,7 +106,7 @@ func TestScanRemovesExpiredKeys(t *testing.T) {
 	for _, ask := range []func() (value.Value, error){
 		func() (value.Value, error) { return e.Ask(context.Background(), scan) },
 		func() (value.Value, error) {
-			answers, _, err := (&storing{engine: e}).answerBatch([]event.Attempt{{Store: &scan}})
+			answers, _, err := (&storing{engine: e}).answerBatch([]*event.Attempt{{Store: &scan}})
 			if err != nil {
 				return nil, err
 			}

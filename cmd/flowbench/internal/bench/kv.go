@@ -1,6 +1,6 @@
 package bench
 
-// storeGroup is how many store operations of one run share a transaction at most.
+// storeGroup is the size of the transactions of the floor. Up to 256 store operations of one run share a transaction.
 const storeGroup = 64
 
 // kvSteps measures steps that write to keys of their own. Each is a commit of the state and its answer, and a commit of the journal; the
