@@ -50,6 +50,7 @@ var mistakes = []struct {
 		{"workflow \"w\" {\n  step \"a\" {\n    run    = [\"true\"]\n    parse  = \"json\"\n    output = object({ ok = bool })\n  }\n  step \"b\" { value = step.a.ok }\n}\n", "ok", "step.a.output.ok", "workflow \"w\" {\n  step \"a\" {\n    run    = [\"true\"]\n    parse  = \"json\"\n    output = object({ ok = bool })\n  }\n  step \"b\" { value = step.a.output.ok }\n}\n"},
 		{"workflow \"w\" {\n  sequence \"s\" {\n    repeat { max = 2 }\n    step \"a\" { run = [\"true\"] }\n    step \"b\" { value = last.a.output }\n  }\n}\n", "", "last.step.a.output", "workflow \"w\" {\n  sequence \"s\" {\n    repeat { max = 2 }\n    step \"a\" { run = [\"true\"] }\n    step \"b\" { value = last.step.a.output }\n  }\n}\n"},
 		{"agent \"x\" {\n  type          = \"exec\"\n  command       = [\"true\"]\n  output_format = \"text\"\n  timeout       = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" {\n    agent  = agent.x\n    output = object({ ok = bool })\n  }\n}\n", "", "never an object … is a string … remove it", ""},
+		{"workflow \"w\" {\n  parallel \"p\" {\n    join = \"all_done\"\n    step \"a\" { run = \"echo a\" }\n    step \"b\" { run = [\"false\"] }\n  }\n  step \"c\" { run = \"echo ${step.a.output}\" }\n}\n", "\"all_done\"", "done == total", ""},
 		{"workflow \"w\" {\n  input \"x\" { type = string }\n  step \"a\" { value = \"$x\" }\n}\n", "", "input.x … ${input.x}", ""},
 	}},
 	{inWorkflow, []mistake{

@@ -13,16 +13,26 @@ import (
 // oneWord is what can be a word of join, well written or not, and no condition.
 var oneWord = regexp.MustCompile(`^[a-z]+([ _-][a-z]+)?$`)
 
+// misspelledJoin is the word of a join that is neither a way to join nor a condition, or "".
+func misspelledJoin(a *Attr) string {
+	if text, ok := literal(a.Src.Expr()); a.Text == "" && ok && oneWord.MatchString(text) {
+		return text
+	}
+	return ""
+}
+
 // join checks what a join is: a word, a number of successes, or a condition.
 func (c *checker) join(a *Attr, env *expr.Env) diag.List {
 	text, literal := literal(a.Src.Expr())
 	switch {
 	case a.Text != "":
 		return nil
-	case literal && oneWord.MatchString(text):
+	case misspelledJoin(a) != "":
 		d := diag.Diagnostic{Code: "F0116", Subject: a.span(), Summary: fmt.Sprintf("%q is not a way to join", text),
 			Detail: fmt.Sprintf("It is one of %s, a number of successes, or a condition such as \"succeeded >= 2\".", quoted(a.Schema.Words))}
-		if near := diag.Nearest(text, a.Schema.Words); near != "" {
+		if text == "all_done" || text == "always" {
+			d.Detail = "To wait until all have ended, however they ended, write  join = \"done == total\"."
+		} else if near := diag.Nearest(text, a.Schema.Words); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 			d.Edit = &diag.Edit{Range: d.Subject, Text: fmt.Sprintf("%q", near)}
 		}

@@ -38,7 +38,7 @@ func (n *Node) tolerated() bool { return n.Text("on_error") == "continue" }
 // picks tells whether the node's join can be met before all that it joins has succeeded: what it leaves out is null.
 func (n *Node) picks() bool {
 	a := n.attr("join")
-	return a != nil && a.Text != "all"
+	return a != nil && a.Text != "all" && misspelledJoin(a) == ""
 }
 
 // region is the nearest node around n with a for_each or repeat, inside of which alone n can be named; or nil.

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -77,6 +78,12 @@ func About(word string) (text, near string, ok bool) {
 		parts = append(parts, fmt.Sprintf("Users of other tools: for their `%s`, write  %s\n", word, meant))
 	case meant != "":
 		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no `%s`; write  %s\n", word, word, meant))
+		if text := t.page(firstWord.FindString(meant)); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	for _, name := range t.valued(word) {
+		parts = append(parts, fmt.Sprintf("# %s\n\nA value of `%s`:  %s = %q\n", word, name, name, word), t.attributes(name))
 	}
 	if b := t.block("test." + word); b != nil && len(parts) == 0 { // start, which stands in tests alone
 		parts = append(parts, b.markdown("# "))
@@ -85,6 +92,28 @@ func About(word string) (text, near string, ok bool) {
 		return strings.Join(parts, "\n"), "", true
 	}
 	return "", diag.Nearest(word, t.words()), false
+}
+
+var firstWord = regexp.MustCompile(`^[a-z_]+`)
+
+// page explains a word of the language: a block, or an attribute of all blocks that have it.
+func (t *Table) page(word string) string {
+	if b := t.block(word); b != nil {
+		return b.markdown("# ")
+	}
+	return t.attributes(word)
+}
+
+// valued returns the attributes that have a word as a value, such as on_error for continue.
+func (t *Table) valued(word string) (names []string) {
+	for _, b := range t.Blocks {
+		for _, a := range b.Attributes {
+			if slices.Contains(a.Words, word) && !slices.Contains(names, a.Name) {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	return names
 }
 
 // planned explains words of attributes and names that are not in this release.

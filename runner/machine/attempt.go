@@ -600,8 +600,8 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 		case d.Lost && m.failsIfLost(a):
 			m.dropAttempt(a)
 			// An earlier event of this batch may have started the attempt: cancel that start.
-			m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "its driver died"}})
-			m.failAttempt(a.ref, lostError("its driver died"))
+			m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "the process that ran it died"}})
+			m.failAttempt(a.ref, lostError("the process that ran it died"))
 		default:
 			m.settleMember(a.ref)
 			if a.gate == work && (a.request.Admission != nil || a.request.Agent != nil) {

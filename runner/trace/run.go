@@ -101,9 +101,9 @@ func (r *Run) takeEvent(ev *event.Event) {
 // takeDriver notes that the attempts have lost their driver. What they did before is known up to the last event.
 func (r *Run) takeDriver(ev *event.Event, reaction *event.Reaction) {
 	r.resumes++
-	why := "its driver stopped"
+	why := "the process that ran it stopped"
 	if ev.DriverChanged.Lost {
-		why = "its driver died"
+		why = "the process that ran it died"
 	}
 	addEvent(&r.run, ev.At, "resumed", Attribute{"flowrun.reason", why})
 	again := map[uint64]bool{}

@@ -60,9 +60,9 @@ func (r *Run) event(ev *event.Event) *Line {
 		}
 	case ev.DriverChanged != nil:
 		r.Resumes++
-		reason := "its driver stopped"
+		reason := "the process that ran it stopped"
 		if ev.DriverChanged.Lost {
-			reason = "its driver died"
+			reason = "the process that ran it died"
 		}
 		l := r.line(Resumed, ev.At)
 		l.Reason = reason

@@ -47,8 +47,8 @@ type Begun struct {
 
 // Why an attempt is interrupted.
 const (
-	DriverDied    = "its driver died"
-	DriverStopped = "its driver was stopped"
+	DriverDied    = "the process that ran it died"
+	DriverStopped = "the process that ran it was stopped"
 )
 
 // NewAttempts makes the fold of a run that has not begun.

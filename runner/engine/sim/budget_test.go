@@ -171,9 +171,9 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 			if s.tickets[cmd.Cancel.Ticket] == "" {
 				s.add(cmd.Cancel.Node, event.Bounds{Attempts: 1})
 			}
-			if cmd.Cancel.Reason == "its driver died" || cmd.Cancel.Reason == "waits for what is around it" {
+			if cmd.Cancel.Reason == "the process that ran it died" || cmd.Cancel.Reason == "waits for what is around it" {
 				delete(s.tickets, cmd.Cancel.Ticket)
-				s.delayed[cmd.Cancel.Node] = cmd.Cancel.Reason != "its driver died"
+				s.delayed[cmd.Cancel.Node] = cmd.Cancel.Reason != "the process that ran it died"
 			}
 		case a != nil && a.Kind != event.HoldAttempt && a.Kind != event.NotifyAttempt:
 			if _, again := s.tickets[a.Ticket]; again {

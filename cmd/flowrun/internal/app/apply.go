@@ -17,7 +17,7 @@ import (
 func (a *app) newApplyCommand() *cobra.Command {
 	var o args.Apply
 	c := &cobra.Command{
-		Use: "apply FILE|DIR [WORKFLOW]", Aliases: []string{"run"}, Short: "Run a workflow and print its outputs", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
+		Use: "apply FILE|DIR [WORKFLOW]", Aliases: []string{"run"}, Short: "Run a workflow and print its outputs", Args: a.withoutPairs,
 		Long: `apply checks a program and runs one of its workflows to the end: the workflow that you name, or the only one, or the one with
 default = true. Progress goes to standard error, outputs go to standard output. Each value is read by its declared type;
 @FILE reads the value from a file, - reads it from standard input. FLOWRUN_VAR_x gives variable x; --env-file overrides it,

@@ -2,11 +2,11 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
-	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/shared"
@@ -15,7 +15,7 @@ import (
 func (a *app) newDecideCommand() *cobra.Command {
 	var r args.Decide
 	c := &cobra.Command{
-		Use: "decide RUN NODE WORD", Short: "Decide for a node that waits for people", Args: between(3, 3, "RUN NODE WORD"),
+		Use: "decide RUN NODE WORD", Short: "Decide for a node that waits for people", Args: between(1, 3, "RUN NODE WORD"),
 		Long: `decide records the decision of a person, and returns when it is durable. flowrun inbox lists the waiting nodes and their words. NODE is the
 path of the node with or without iterations, or its name if it is unique; a dot is the run itself. The process of the run then continues it; without a
 process, decide prints the command to continue, and --resume runs this command.
@@ -33,8 +33,12 @@ refused likewise. With --shown the decision is valid only for the value that the
   flowrun decide latest . continue`,
 		RunE: func(c *cobra.Command, words []string) error {
 			r.HasOutput = c.Flags().Changed("output")
+			words = append(words, "", "")
 			r.Run, r.Node, r.Word, a.asJSON = words[0], words[1], words[2], r.JSON
-			if err := r.Check(ir.Texts(event.Words)); err != nil {
+			if !slices.Contains(event.Words, event.Word(r.Word)) {
+				return a.withRun(r.Run, nil, func(s *store, info engine.Info) error { return a.explainWord(s, info, &r) })
+			}
+			if err := r.Check(); err != nil {
 				return err
 			}
 			return a.withRun(r.Run, &r.Drive, func(s *store, info engine.Info) error { return a.runDecide(s, info, &r) })

@@ -64,7 +64,7 @@ func (a *app) driveRun(s *store, run string, p *runner.Program, r *view.Run, sce
 	case errors.As(err, &stop):
 		return a.sayStopped(run, r, stop.Signal, scene, asJSON)
 	case errors.Is(err, errAtRest):
-		return a.sayResting(s, run, scene, asJSON)
+		return a.sayResting(s, r, run, scene, asJSON)
 	case errors.Is(err, engine.ErrFenced):
 		return fmt.Errorf("another process drives run %s now: %w", run, err)
 	case errors.Is(err, engine.ErrFull):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -361,3 +362,25 @@ func quoteWord(word string) string {
 	}
 	return ui.Quote(word)
 }
+
+// withoutPairs checks the words of apply and plan, and says which flag a pair NAME=VALUE among them needs.
+func (a *app) withoutPairs(c *cobra.Command, words []string) error {
+	at := slices.IndexFunc(words, func(w string) bool { return isPair.MatchString(w) })
+	if at < 0 {
+		return between(1, 2, "FILE|DIR [WORKFLOW]")(c, words)
+	}
+	line := []string{c.Root().Name(), c.Name()}
+	for _, w := range words {
+		if isPair.MatchString(w) {
+			if line = append(line, "--input"); !a.err.Live { // as for unknown flags, the value may be a secret
+				w = withoutPairValue(w)
+			}
+		}
+		line = append(line, w)
+	}
+	return &args.Error{Message: fmt.Sprintf("%q is not the name of a workflow", withoutPairValue(words[at])),
+		Hint: "An input has the flag --input, and a variable has the flag --var:\n  " + quoteLine(line)}
+}
+
+// isPair matches a value as other tools take it without a flag: NAME=VALUE.
+var isPair = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*=`)

@@ -109,7 +109,7 @@ func (a *app) explainNoLogs(ctx context.Context, s *store, info engine.Info, ste
 			a.err.Printf("There was no attempt. The reused results are from run %s, which was removed.\n", info.RetryOf)
 			return
 		}
-		a.err.Printf("There was no attempt. The output of the reused results is in the earlier run:\n  flowrun runs logs %s %s%s\n",
+		a.err.Printf("There was no attempt. The output of the reused results is in the earlier run:\n  flowrun logs %s %s%s\n",
 			info.RetryOf, ui.Quote(step), flags)
 	case info.Status.Terminal():
 		a.err.Printf("There was no attempt, so there is no output. For the reason: flowrun runs show %s%s\n", info.Run, flags)

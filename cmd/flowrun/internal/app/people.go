@@ -7,6 +7,7 @@ import (
 	"os/user"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/shared"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // userName is the name of the user of the operating system.
@@ -183,7 +185,7 @@ func (a *app) returnsAtRest(d *args.Drive) bool {
 }
 
 // sayResting prints what waits for people in a run and in the runs that it called.
-func (a *app) sayResting(s *store, run string, scene ui.Scene, asJSON bool) error {
+func (a *app) sayResting(s *store, r *view.Run, run string, scene ui.Scene, asJSON bool) error {
 	if asJSON {
 		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.waiting", "run": run, "exit_code": exitWaits})
 		return &ended{exitWaits}
@@ -208,6 +210,7 @@ func (a *app) sayResting(s *store, run string, scene ui.Scene, asJSON bool) erro
 			own = append(own, asks[i])
 		}
 	}
+	ui.FailedSoFar(a.err, r)
 	a.err.Printf("flowrun: all that is left waits for people:\n")
 	ui.Inbox(a.err, own, scene.Flags, time.Now())
 	a.err.Printf("%s\n  flowrun resume %s%s\n", "When it is decided, continue with:", run, scene.Flags)
@@ -231,4 +234,60 @@ func (a *app) nameWorkflows(asks []ui.Ask) (flags string) {
 		}
 	}
 	return a.flagsFor(s.Dir())
+}
+
+// otherDecisions are words that people type for a decision.
+var otherDecisions = map[event.Word]string{
+	event.WordApprove: "yes y ok true accept accepted approved allow confirm lgtm go",
+	event.WordReject:  "no n nok false deny denied decline declined refuse rejected veto",
+	event.WordRevise:  "changes request-changes changes-requested revision redo",
+	event.WordDone:    "finish finished complete completed success",
+	event.WordFail:    "failed failure error", event.WordRetry: "again rerun", event.WordSkip: "ignore", event.WordAbort: "cancel kill",
+	event.WordOverride: "overwrite set", event.WordAck: "acknowledge seen", event.WordContinue: "resume proceed", event.WordStop: "end halt",
+}
+
+// explainWord refuses a decision whose word is missing or unknown, with the lines that the nodes of the run wait for.
+func (a *app) explainWord(s *store, info engine.Info, r *args.Decide) error {
+	e := &args.Error{Message: fmt.Sprintf("the decision %q is not known", r.Word)}
+	if r.Word == "" {
+		e.Message = "an argument is missing: flowrun decide RUN NODE WORD"
+	}
+	out, err := s.Ask(context.Background(), event.StoreRequest{Asks: true})
+	if err != nil {
+		return err
+	}
+	asks, err := ui.ReadAsks(out)
+	if err != nil {
+		return err
+	}
+	asks = slices.DeleteFunc(asks, func(k ui.Ask) bool { return k.Run != info.Run })
+	if named := slices.DeleteFunc(slices.Clone(asks), func(k ui.Ask) bool { return !slices.Contains([]string{k.Node, k.Plain, k.Name}, r.Node) }); len(named) > 0 {
+		asks = named
+	}
+	if len(asks) == 0 {
+		e.Hint = fmt.Sprintf("No node of run %s waits for a decision. flowrun inbox lists the nodes of all runs that wait.", info.Run)
+		return e
+	}
+	var lines []string
+	for i := range asks {
+		k := &asks[i]
+		word := strings.Join(k.Words, "|")
+		for meant, typed := range otherDecisions { // any order: no word is in two of them
+			if slices.Contains(k.Words, string(meant)) && slices.Contains(strings.Fields(typed), strings.ToLower(r.Word)) {
+				word = string(meant)
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s waits for %s. Type:\n  flowrun decide %s %s %s%s", ui.Clean(k.Node), ui.Clean(alternatives(k.Words)),
+			r.Run, ui.Quote(ui.Clean(k.Node)), ui.Clean(word), a.sceneOf(s, nil).Flags))
+	}
+	e.Hint = strings.Join(lines, "\n")
+	return e
+}
+
+// alternatives writes words as a sentence does: a, b or c.
+func alternatives(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }

@@ -27,7 +27,7 @@ import (
 func (a *app) newPlanCommand() *cobra.Command {
 	var o args.Plan
 	c := &cobra.Command{
-		Use: "plan FILE|DIR [WORKFLOW]", Short: "Show what a run would do", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
+		Use: "plan FILE|DIR [WORKFLOW]", Short: "Show what a run would do", Args: a.withoutPairs,
 		Long: `plan shows the order of a workflow's steps, the steps that can run at once, the longest chain, the conditional steps, and the
 largest number of attempts. From the durations of earlier runs of the same workflow name it forecasts how long a run takes, and
 which chain of steps takes longest. Nothing runs. plan uses the values that you give, and marks results that depend on other values

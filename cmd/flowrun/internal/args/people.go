@@ -1,7 +1,5 @@
 package args
 
-import "slices"
-
 // Inbox is what the command inbox takes.
 type Inbox struct{ JSON bool }
 
@@ -19,11 +17,8 @@ type Decide struct {
 	Drive
 }
 
-// Check refuses words that nobody waits for.
-func (r *Decide) Check(words []string) error {
-	if !slices.Contains(words, r.Word) {
-		return OneOf("the decision", r.Word, words...)
-	}
+// Check refuses a comment that is not text.
+func (r *Decide) Check() error {
 	if err := IsText("--comment", r.Comment); err != nil {
 		return err
 	}

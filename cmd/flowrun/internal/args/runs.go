@@ -49,7 +49,7 @@ func (r *Retry) Check() error {
 		return Errorf("--only and --file cannot be combined")
 	}
 	if r.DryRun && !r.Changed {
-		return Errorf("--dry-run shows what a changed file reuses, and needs --file")
+		return &Error{"--dry-run shows what a changed file reuses, and needs --file", "For the file of the run as it is now:\n  flowrun retry " + r.Run + " --file --dry-run"}
 	}
 	if r.Only != "" && len(r.Set) > 0 {
 		return Errorf("--only and --set cannot be combined")

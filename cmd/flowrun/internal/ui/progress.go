@@ -131,6 +131,13 @@ func failures(list []view.Failure, all int) string {
 	return text + fmt.Sprintf(" (%s failed; also %s)", Count(all, "step"), strings.Join(names, ", "))
 }
 
+// FailedSoFar names the steps of a run that failed, while other nodes of it wait.
+func FailedSoFar(t *Term, r *view.Run) {
+	if list, all := r.Failures(view.MaxFailures); all > 0 {
+		t.Printf("flowrun: failed so far%s\n", failures(list, all))
+	}
+}
+
 // withSaid adds the last line that a failed attempt wrote to the message of its error.
 func withSaid(message, line string) string {
 	if line == "" {
@@ -307,9 +314,9 @@ func details(t *Term, s *Scene, l *view.Line) string {
 			fmt.Fprintf(&b, "  whole output: %s\n", Clean(filepath.Join(s.Store, log)))
 		}
 	}
-	more := "flowrun runs logs " + l.Run + " " + Quote(logged(l)) + s.Flags
+	more := "flowrun logs " + l.Run + " " + Quote(logged(l)) + s.Flags
 	if l.Child != "" && res.Error != nil && res.Error.Reason == event.ReasonChild { // what went wrong was written there
-		more = "flowrun runs logs " + l.Child + s.Flags
+		more = "flowrun logs " + l.Child + s.Flags
 	}
 	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, more))
 	return b.String()

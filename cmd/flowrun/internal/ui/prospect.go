@@ -18,7 +18,7 @@ func ShowProspect(t *Term, p *view.Prospect, now event.Time) {
 		t.Printf("%s is driven by process %d, which resume would leave alone. Nothing would happen.\n", who, p.Driver)
 		return
 	case p.Crashed:
-		t.Printf("%s would continue; its driver died\n", who)
+		t.Printf("%s would continue; the process that ran it died\n", who)
 	default:
 		t.Printf("%s would continue\n", who)
 	}

@@ -54,7 +54,7 @@ func ShowReplayed(t *Term, r *Replayed, asJSON bool) {
 		}
 		t.Printf("  %s: %s → %s\n", node, stateWords(d.Was), nowWords(d))
 	}
-	requests(t, "The journal has no answer to these; nodes that wait for them are left open:", r.New)
+	requests(t, "The journal has no answer to these; nodes that wait for them are undecided:", r.New)
 	requests(t, "These requests have other words; the recorded answers were used:", r.Changed)
 }
 
@@ -63,9 +63,9 @@ func nowWords(d *replay.Difference) string {
 		return stateWords(d.Is)
 	}
 	if d.Node == "" || d.Is.Status == event.Pending {
-		return "open"
+		return "undecided"
 	}
-	return "open, running"
+	return "undecided, running"
 }
 
 // stateWords is a state on one line.
