@@ -156,10 +156,14 @@ func (d *drive) takeStart(ctx context.Context) (*event.RunStarted, error) {
 func (d *drive) takePast(r *engine.Round) {
 	d.past = r
 	d.run.status = engine.StatusAfter(d.run.status, &r.Out, d.session.Fold())
-	d.tally.Add(r.Events, &r.Out)
-	d.usage.Add(r.Events, &r.Out)
+	d.tallyRound(r)
 	d.announceBatch(r, d.run.driven)
 	d.watch(r.Events, &r.Out, d.run.driven)
+}
+
+func (d *drive) tallyRound(r *engine.Round) {
+	d.tally.Add(r.Events, &r.Out)
+	d.usage.Add(r.Events, &r.Out)
 }
 
 // announceBatch shows durable events to the observer of all runs, before their consequences are
@@ -338,8 +342,10 @@ func (d *drive) commitBatch(act bool) error {
 	if err != nil {
 		return err
 	}
-	d.tally.Add(r.Events, &r.Out)
-	d.usage.Add(r.Events, &r.Out)
+	if d.end() != nil { // the row takes what was tallied
+		d.waitForShown()
+		d.tallyRound(r)
+	}
 	if err := d.engine.appendBatch(d.run, r.Batch, d.rowChange(r)); err != nil {
 		return err
 	}
@@ -378,20 +384,24 @@ const worthAside = 64
 // the work.
 func (d *drive) showBatch(r *engine.Round) {
 	d.waitForShown()
+	tallied := d.end() != nil
 	if len(r.Events) < worthAside || len(d.session.Queued()) == 0 {
-		d.showRound(r)
+		d.showRound(r, tallied)
 		d.session.Reuse(r)
 		return
 	}
 	d.aside = aside{r, make(chan struct{})}
 	go func() {
 		defer close(d.aside.done)
-		d.showRound(r)
+		d.showRound(r, tallied)
 	}()
 }
 
-// showRound shows events and their consequences.
-func (d *drive) showRound(r *engine.Round) {
+// showRound shows events and their consequences, and tallies them unless that is done.
+func (d *drive) showRound(r *engine.Round, tallied bool) {
+	if !tallied {
+		d.tallyRound(r)
+	}
 	d.engine.options.reportPoint(engine.Showing)
 	d.watch(r.Events, &r.Out, false)
 	d.engine.options.reportPoint(engine.Shown)
