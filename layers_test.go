@@ -61,6 +61,7 @@ runner/reuse                     pure: dsl/ir dsl/value runner/event runner/plan
 runner                           runner/reuse
 cmd/flowrun/internal/ui          runner/reuse
 runner/journal                   pure: runner/event
+runner/artifact                  memory/private runner/event
 runner/judge                     pure: dsl/ir dsl/value runner/event
 runner/admission                 pure: dsl/value runner/event runner/shared
 runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event
@@ -83,7 +84,7 @@ runner/logs                      memory/private runner/event runner/executor/com
 runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
-runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared sqlite
+runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared sqlite
 runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
 runner/executor/benchmark        dsl/ir dsl/value runner/event runner/executor
 runner/executor                  runner/event runner/executor/mask

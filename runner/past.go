@@ -380,6 +380,7 @@ func (s *Service) LastWords(ctx context.Context, info *engine.Info) (line string
 		events, err := reader.Read(b)
 		for i := range events {
 			if f := events[i].AttemptFinished; f != nil && f.Error != nil && f.Gate == "" && !f.Compensate && view.IsAbout(f.Node, e.Node) {
+				f = f.Shown()
 				if line = view.LastLine(f.Stderr); line == "" {
 					line = view.LastLine(f.Stdout)
 				}

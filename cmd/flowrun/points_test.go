@@ -58,6 +58,9 @@ func TestKillAtEveryPoint(t *testing.T) {
 						t.Errorf("killed at %v, it ends\n%s\nundisturbed it ends\n%s", s.died, have, want)
 					}
 					s.judge(t)
+					if shape.name == "long" {
+						s.judgeArtifacts(t)
+					}
 					if t.Failed() {
 						t.Fatalf("killed at point %d, %v", n, s.died)
 					}
@@ -93,6 +96,11 @@ echo "out of $FLOWRUN_STEP"
 test "$FLOWRUN_ATTEMPT" -ge "${2:-1}"
 `
 
+// long is a sink that prints many bytes, which the journal does not keep.
+const long = `echo "$FLOWRUN_RUN $FLOWRUN_STEP $FLOWRUN_ATTEMPT $FLOWRUN_IDEMPOTENCY_KEY $1" >> "$WITNESS"
+printf "%09000d" 7
+`
+
 var killShapes = []sinkShape{
 	{name: "chain", ends: "succeeded", source: `workflow "w" {
   step "a" { run = ["sh", "sink", "work"] }
@@ -113,6 +121,18 @@ var killShapes = []sinkShape{
     run      = ["sh", "sink", "work"]
   }
   output "all" { value = step.s.output }
+}`},
+	{name: "long", ends: "succeeded", source: `workflow "w" {
+  step "s" {
+    for_each = range(3)
+    run      = ["sh", "long", "work"]
+  }
+  step "read" {
+    for_each = range(3)
+    when     = "len(step.s.output[each.value]) == 9000"
+    run      = ["sh", "sink", "work"]
+  }
+  output "lengths" { value = [for text in step.s.output : length(text)] }
 }`},
 	{name: "gates", ends: "succeeded", source: `gate "probe" { run = ["sh", "sink", "gate"] }
 workflow "w" {
@@ -271,7 +291,7 @@ workflow "child" {
 func newSunk(t *testing.T, binary string, shape sinkShape) *sunk {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"sink": sink, "w.flow.hcl": shape.source} {
+	for name, text := range map[string]string{"sink": sink, "long": long, "w.flow.hcl": shape.source} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/artifact"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
@@ -235,6 +236,44 @@ func (s *sunk) judge(t *testing.T) {
 	}
 	if len(s.acknowledged) < 3 {
 		t.Errorf("%d attempts were acknowledged: this proves little", len(s.acknowledged))
+	}
+}
+
+// judgeArtifacts holds the artifacts against the journal: each one that the journal names is whole, and after a prune there is no other.
+func (s *sunk) judgeArtifacts(t *testing.T) {
+	t.Helper()
+	e, err := local.Open(s.store(), local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.Sweep(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := e.Examine(context.Background(), 0); err != nil || len(h.Broken) > 0 {
+		t.Errorf("after the prune the store is %+v, %v", h, err)
+	}
+	named := map[string]bool{}
+	_, _, err = e.Journal(context.Background(), s.run, func(b journal.Batch) error {
+		for _, line := range bytes.Split(bytes.TrimSpace(b.Body), []byte("\n")) {
+			var ev event.Event
+			if err := json.Unmarshal(line, &ev); err != nil {
+				return err
+			}
+			if f := ev.AttemptFinished; f != nil && f.Artifact != nil {
+				named[f.Artifact.Hash] = true
+			}
+		}
+		return nil
+	})
+	files, wrong := os.ReadDir(filepath.Join(s.store(), artifact.Dir, s.run))
+	if err != nil || wrong != nil || len(named) == 0 {
+		t.Errorf("the journal names %d artifacts: %v, %v", len(named), err, wrong)
+	}
+	for _, f := range files {
+		if !named[f.Name()] {
+			t.Errorf("after the prune there is %s, which the journal does not name", f.Name())
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"hash"
 	"maps"
 	"slices"
@@ -124,7 +125,11 @@ func (f *Fold) Feed(now event.Time, events []event.Event, out *event.Reaction) (
 }
 
 func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
-	if err := f.machine.Step(ev); err != nil {
+	whole, err := ev.Whole()
+	if err != nil {
+		return fmt.Errorf("run %s: event %d: %w", f.header.Run, ev.Seq, err)
+	}
+	if err := f.machine.Step(whole); err != nil {
 		return err
 	}
 	f.seq, f.last = ev.Seq, ev.At

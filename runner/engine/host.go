@@ -154,7 +154,7 @@ type Keeper interface {
 	Vacuum() error
 	// Backup writes a copy of the store, as it is at one moment, into a folder that does not exist.
 	Backup(ctx context.Context, to string) error
-	// Size is the size of a run's journal in bytes.
+	// Size is the size of a run's journal and its artifacts in bytes.
 	Size(ctx context.Context, run string) (int64, error)
 	// FileSize is the size of the store's database in bytes.
 	FileSize() (int64, error)

@@ -6,6 +6,9 @@ type Point string
 
 // The points of a driver, in order.
 const (
+	Writing   Point = "writing"   // before the file of an artifact is made
+	Naming    Point = "naming"    // the file is durable, and has not its name
+	Named     Point = "named"     // the file has its name, which is not durable
 	Appending Point = "appending" // a group of requests is in its transaction, which is not committed
 	Committed Point = "committed" // the transaction is durable, and no requester has been told
 	Marked    Point = "marked"    // the high-water mark says so too; no command has been carried out

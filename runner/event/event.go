@@ -249,6 +249,9 @@ type AttemptFinished struct {
 	// Partial is what an attempt that failed had given until then: the last partial output of an agent, or its result after its
 	// time was up; what a program wrote to $FLOWRUN_OUTPUT. Nil: nothing.
 	Partial value.Value `json:"partial,omitempty"`
+	// Artifact is a reference to those of Stdout, Stderr, Output and Partial that are too long for the journal; nil: none is. Whole
+	// gives the answer with them.
+	Artifact *Artifact `json:"artifact,omitempty"`
 }
 
 // Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.

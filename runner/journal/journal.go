@@ -94,6 +94,8 @@ type Batch struct {
 	Digest uint64 // of all reactions of the run so far
 	Link   Link   // after the last event and the digest
 	Body   []byte // the events, a line of JSON each
+	// From reads the artifacts of the run. The host that gives a batch sets From; it is not a part of what is stored.
+	From event.Artifacts
 }
 
 // Last is the number of the batch's last event.
@@ -188,6 +190,7 @@ func (r *Reader) Read(b Batch) ([]event.Event, error) {
 		if ev.Seq != want {
 			return nil, broken("event %d stands where %d belongs", ev.Seq, want)
 		}
+		ev.Bind(b.From)
 		rest = rest[end:]
 	}
 	if len(events) != b.Count {

@@ -118,7 +118,8 @@ func (t *Tail) interruptAttempts(died bool, over event.Time) {
 func (t *Tail) finishAttempt(done *event.AttemptFinished) {
 	y := t.live[done.Ticket]
 	delete(t.live, done.Ticket)
-	texts, names := [2]string{done.Stdout, done.Stderr}, [2]string{done.StdoutLog, done.StderrLog}
+	whole := done.Shown()
+	texts, names := [2]string{whole.Stdout, whole.Stderr}, [2]string{done.StdoutLog, done.StderrLog}
 	for n := range streams {
 		f := &flow{node: done.Node, gate: done.Gate}
 		if y != nil {

@@ -113,7 +113,11 @@ func (h *host) feed(next item) error {
 	}
 	h.now = max(h.now, next.at)
 	ev.Seq, ev.At = uint64(len(h.out.Events)+1), h.now
-	if err := h.machine.Step(ev); err != nil {
+	whole, err := ev.Whole()
+	if err != nil {
+		return err
+	}
+	if err := h.machine.Step(whole); err != nil {
 		return err
 	}
 	h.out.Events = append(h.out.Events, ev)

@@ -152,7 +152,7 @@ func (r *Run) finish(a *attempt, f *event.AttemptFinished, at event.Time) {
 		s.Attributes = append(s.Attributes, Attribute{"process.exit.code", int64(*f.ExitCode)})
 	}
 	status := 0
-	if o, is := f.Output.(map[string]any); is && a.Kind == event.HTTPAttempt {
+	if o, is := f.Shown().Output.(map[string]any); is && a.Kind == event.HTTPAttempt {
 		n, _ := o["status"].(float64)
 		status = int(n)
 	}

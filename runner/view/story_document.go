@@ -104,7 +104,7 @@ func (t *Try) document() TryDoc {
 	if t.Begun != nil {
 		return t.Begun.Document()
 	}
-	f := t.Answer
+	f := t.Answer.Shown()
 	doc := TryDoc{Attempt: f.Attempt, Gate: f.Gate, Compensate: f.Compensate, Outcome: f.Outcome, StartedAt: Moment(f.StartedAt),
 		FinishedAt: Moment(t.Ended), ExitCode: -1, Error: f.Error, Stdout: f.Stdout, Stderr: f.Stderr, StdoutLog: f.StdoutLog,
 		StderrLog: f.StderrLog, Dropped: t.Dropped, Recalled: f.Recalled, Warning: f.Warning}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/artifact"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -16,6 +17,7 @@ import (
 type attempts struct {
 	executor executor.Executor
 	now      func() event.Time
+	files    *artifact.Run
 	ctx      context.Context
 	stopAll  context.CancelCauseFunc
 	cancel   map[uint64]context.CancelCauseFunc // by ticket
@@ -28,8 +30,8 @@ type attempts struct {
 // pointers.
 const maxAnswers = 1024
 
-func newAttempts(x executor.Executor, now func() event.Time) *attempts {
-	a := &attempts{executor: x, now: now, cancel: map[uint64]context.CancelCauseFunc{},
+func newAttempts(x executor.Executor, now func() event.Time, files *artifact.Run) *attempts {
+	a := &attempts{executor: x, now: now, files: files, cancel: map[uint64]context.CancelCauseFunc{},
 		answers: make(chan *event.AttemptFinished, maxAnswers), closed: make(chan struct{})}
 	a.ctx, a.stopAll = context.WithCancelCause(context.Background())
 	return a
@@ -50,6 +52,7 @@ func (a *attempts) startAttempt(r event.Attempt) {
 	go func() {
 		defer a.running.Done()
 		answer := a.executeAttempt(ctx, r)
+		_ = a.files.Take(&answer) // if it fails, the answer is whole, and the commit meets the same disk
 		select {
 		case a.answers <- &answer:
 		case <-a.closed:

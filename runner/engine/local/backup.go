@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/runner/artifact"
 	"github.com/flowrun/flowrun/runner/engine"
 )
 
@@ -20,7 +21,7 @@ import (
 const logsDir = "logs"
 
 // Backup writes a copy of the store into the folder to, which must not exist: the database as it was at one moment, whatever other
-// processes write meanwhile, and the log files. The copy is a store itself. Who calls it checks the copy, and removes a folder in which a
+// processes write meanwhile, the artifacts and the log files. The copy is a store itself. Who calls it checks the copy, and removes a folder in which a
 // backup failed.
 func (e *Engine) Backup(ctx context.Context, to string) error {
 	if err := private.Mkdir(to); err != nil {
@@ -38,6 +39,9 @@ func (e *Engine) Backup(ctx context.Context, to string) error {
 	}
 	if err := copyLogs(filepath.Join(e.dir, logsDir), filepath.Join(to, logsDir)); err != nil {
 		return fmt.Errorf("copying the logs: %w", err)
+	}
+	if err := e.artifacts.Copy(artifact.New(to, artifactDisk{e.options.disk, &e.options})); err != nil {
+		return fmt.Errorf("copying the artifacts: %w", err)
 	}
 	return e.options.disk.writeIdentity(to, id)
 }
@@ -127,6 +131,11 @@ func Restore(ctx context.Context, dir, from string, p Parts) error {
 	if err := isOfStore(from, dir); err != nil {
 		return err
 	}
+	if p.Runs { // before the journals that name them
+		if err := copied.artifacts.Copy(e.artifacts); err != nil {
+			return err
+		}
+	}
 	if err := restoreRows(ctx, dir, from, p); err != nil {
 		return err
 	}
@@ -172,6 +181,9 @@ func restoreLost(ctx context.Context, dir, from string) error {
 		return err
 	}
 	if err := copyLogs(filepath.Join(from, logsDir), filepath.Join(dir, logsDir)); err != nil {
+		return err
+	}
+	if err := artifact.New(from, nil).Copy(artifact.New(dir, artifactDisk{realDisk, &Options{}})); err != nil {
 		return err
 	}
 	for _, log := range []string{"-wal", "-shm"} { // a log of the lost database would be taken for that of this one

@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/runner/artifact"
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // disk is how a store reaches its files. The zero value is the operating system; tests put their own in between, with faults,
@@ -58,6 +60,27 @@ func (system) room(dir string) (uint64, error) {
 	err := syscall.Statfs(dir, &s)
 	return s.Bavail * uint64(s.Bsize), err
 }
+
+// artifactDisk is a disk as artifacts need it.
+type artifactDisk struct {
+	*disk
+	options *Options
+}
+
+func (d artifactDisk) Open(path string, flag int) (artifact.File, error) {
+	if flag != os.O_RDONLY {
+		d.options.reportPoint(engine.Writing)
+	}
+	return d.open(path, flag)
+}
+
+func (d artifactDisk) Rename(from, to string) error {
+	d.options.reportPoint(engine.Naming)
+	defer d.options.reportPoint(engine.Named)
+	return d.rename(from, to)
+}
+
+func (d artifactDisk) Remove(path string) error { return d.remove(path) }
 
 // realDisk is where stores lie.
 var realDisk = &disk{files: system{}}

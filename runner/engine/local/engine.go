@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/runner/artifact"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -36,6 +37,7 @@ type Engine struct {
 	watching  atomic.Int64
 	line      line
 	halts     halts
+	artifacts *artifact.Store
 	fresh     *fresh         // the run that was started here last, if it was not driven here; or nil
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks
@@ -70,6 +72,7 @@ func Open(dir string, o Options) (*Engine, error) {
 		o.disk = realDisk
 	}
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, forks: lastForks}
+	e.artifacts = artifact.New(dir, artifactDisk{o.disk, &e.options})
 	e.line.open(e)
 	e.wake.woken = make(chan struct{}, 1)
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)

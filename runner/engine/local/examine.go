@@ -105,9 +105,16 @@ func (e *Engine) examineRun(ctx context.Context, run string) error {
 	if _, err := e.definition(ctx, c.header); err != nil {
 		return e.explainMissing(ctx, &c, err)
 	}
-	r := journal.NewReader(c.header)
+	r, files := journal.NewReader(c.header), e.artifacts.Run(run)
 	err = e.eachBatch(ctx, &c, 0, func(b journal.Batch) error {
-		_, err := r.Read(b)
+		events, err := r.Read(b)
+		for _, ev := range events {
+			if f := ev.AttemptFinished; err == nil && f != nil && f.Artifact != nil {
+				if err = files.Check(f.Artifact); err != nil {
+					err = fmt.Errorf("%w: run %s, event %d: %w", journal.ErrBroken, run, ev.Seq, err)
+				}
+			}
+		}
 		return err
 	})
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/runner/artifact"
 )
 
 // The files and folders of a store.
@@ -25,7 +26,7 @@ const (
 // ownNames are the possible contents of a folder before it holds a store, when the creation of a
 // store was cut off.
 var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal",
-	identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", logsDir, databaseFile + ".restored", "env", "backups"}
+	identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", logsDir, artifact.Dir, databaseFile + ".restored", "env", "backups"}
 
 // makeFolder makes the store's folder. One that holds other things, and no store, is refused.
 func makeFolder(dir string) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/shared"
 )
 
@@ -47,11 +48,15 @@ func (e *Engine) Tree(ctx context.Context, run string) (list []engine.Info, err 
 	return list, nil
 }
 
-// Size is how many bytes a run's journal takes in the database.
+// Size is how many bytes a run's journal and its artifacts take.
 func (e *Engine) Size(ctx context.Context, run string) (bytes int64, err error) {
 	err = e.read.QueryRowContext(ctx, `SELECT coalesce(sum(length(body)), 0) FROM batches
 		WHERE run = (SELECT key FROM runs WHERE id = ?)`, run).Scan(&bytes)
-	return bytes, e.explainError(err)
+	if err != nil || engine.CheckID(run) != nil {
+		return bytes, e.explainError(err)
+	}
+	beside, err := e.artifacts.Run(run).Size()
+	return bytes + beside, err
 }
 
 // Remove removes runs for ever: their journals, marks, and rows. That makes room, so it may spend the reserve. It refuses, before
@@ -160,6 +165,11 @@ func (e *Engine) Sweep(ctx context.Context) error {
 				return err
 			}
 		}
+		if engine.CheckID(ids[i]) == nil {
+			if err := e.artifacts.Run(ids[i]).Remove(); err != nil {
+				return err
+			}
+		}
 		err := e.writeUrgent(func(tx *transaction) error {
 			if _, err := tx.exec("DELETE FROM inbox WHERE run = ?", key); err != nil {
 				return err
@@ -186,6 +196,9 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			return e.explainError(err)
 		}
 	}
+	if err := e.cleanArtifacts(ctx); err != nil {
+		return e.explainError(err)
+	}
 	return e.explainError(e.writeUrgent(func(tx *transaction) error {
 		if _, err := tx.exec("DELETE FROM definitions WHERE hash NOT IN (SELECT definition FROM runs)"); err != nil {
 			return err
@@ -193,6 +206,54 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		_, err := tx.exec("DELETE FROM sources WHERE hash NOT IN (SELECT source FROM runs WHERE source IS NOT NULL)")
 		return err
 	}))
+}
+
+// cleanArtifacts removes the artifacts that a crash has left: those of runs that are not there, and those of ended runs that the
+// journal does not name.
+func (e *Engine) cleanArtifacts(ctx context.Context) error {
+	ids, err := e.artifacts.Runs()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if engine.CheckID(id) != nil {
+			continue // it is not ours
+		}
+		info, err := e.Get(ctx, id)
+		if errors.Is(err, engine.ErrNoRun) {
+			err = e.artifacts.Run(id).Remove()
+		} else if err == nil && info.Ended != 0 {
+			err = e.cleanRun(ctx, id)
+		}
+		if errors.Is(err, journal.ErrBroken) {
+			continue // nobody knows what the journal names
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) cleanRun(ctx context.Context, run string) error {
+	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	if err != nil {
+		return unmarkError(err)
+	}
+	named, reader := map[string]bool{}, journal.NewReader(c.header)
+	err = e.eachBatch(ctx, &c, 0, func(b journal.Batch) error {
+		events, err := reader.Read(b)
+		for _, ev := range events {
+			if f := ev.AttemptFinished; f != nil && f.Artifact != nil {
+				named[f.Artifact.Hash] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return e.artifacts.Run(run).Clean(named)
 }
 
 func readKeys(rows *sql.Rows) (keys []int64, ids []string, err error) {

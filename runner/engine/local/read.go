@@ -91,13 +91,14 @@ func (e *Engine) explainMissing(ctx context.Context, c *claimed, err error) erro
 }
 
 func (e *Engine) eachPage(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
-	from := last + 1
+	from, files := last+1, e.artifacts.Run(c.id)
 	for {
 		page, err := e.readPage(ctx, c.key, from, c.seq)
 		if err != nil {
 			return err
 		}
 		for _, b := range page {
+			b.From = files
 			if err := each(b); err != nil {
 				return err
 			}

@@ -390,7 +390,7 @@ func (d *driver) turn(ctx context.Context) error {
 	var lost error
 	var granted []*admission.Request
 	err = e.commit(func() {
-		d.s.keep(r.Batch, r.Events)
+		d.s.keep(r.Batch, r.Events, d.e.Store)
 		granted = d.release(r.Events)
 		for _, key := range engine.Leaves(r.Out.Commands) {
 			lost = errors.Join(lost, shared.Withdraw(&e.shared, d.run(), key))
@@ -714,6 +714,9 @@ func (d *driver) planAnswer(a event.Attempt, answer event.AttemptFinished, took 
 	}
 	if a.Admission == nil && admission.NamesMoment(&a, &answer) {
 		d.asks.granted[a.Ticket] = grant{a, e.now}
+	}
+	if a.Kind != event.NullAgentAttempt {
+		e.takeParts(&answer)
 	}
 	d.plan(coming{at: e.now.Add(took), answer: &answer})
 }

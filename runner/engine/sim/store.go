@@ -24,7 +24,8 @@ type Store struct {
 	now      event.Time // monotonic virtual time
 	skew     time.Duration
 	runs     map[string]*stored
-	silent   map[string]int // by key: how often an attempt at that work fell silent
+	contents map[string][]byte // of artifacts, by their hashes
+	silent   map[string]int    // by key: how often an attempt at that work fell silent
 	struck   Struck
 	line     line
 	turns    *admission.State // the requests of runs of groups for their turns
@@ -57,7 +58,7 @@ type stored struct {
 
 // NewStore makes an empty store whose chance is drawn from a seed.
 func NewStore(seed uint64) *Store {
-	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{},
+	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{}, contents: map[string][]byte{},
 		silent: map[string]int{}, alive: map[int64]bool{}, turns: admission.Load(nil, nil)}
 }
 
@@ -70,6 +71,31 @@ type Struck struct {
 
 // Struck tells how often chance has done what Faults allow.
 func (s *Store) Struck() Struck { return s.struck }
+
+// takeParts replaces the long parts of an answer by a reference. The parts are durable at once.
+func (s *Store) takeParts(f *event.AttemptFinished) {
+	whole := *f
+	p := f.TakeParts()
+	if p == nil {
+		return
+	}
+	content, a, err := p.Encode()
+	if err != nil {
+		*f = whole
+		return
+	}
+	s.contents[a.Hash], a.From = content, s
+	f.Artifact = a
+}
+
+// Load implements event.Artifacts.
+func (s *Store) Load(a *event.Artifact) (*event.Parts, error) {
+	content, kept := s.contents[a.Hash]
+	if !kept {
+		return nil, fmt.Errorf("the artifact %.12s is missing", a.Hash)
+	}
+	return a.Decode(content)
+}
 
 // wall is what a clock on the wall shows, jumps included.
 func (s *Store) wall() event.Time { return s.now.Add(s.skew) }
@@ -317,7 +343,8 @@ func (e *Engine) Journal(_ context.Context, run string, each func(journal.Batch)
 }
 
 // keep is what a commit changes.
-func (s *stored) keep(b journal.Batch, events []event.Event) {
+func (s *stored) keep(b journal.Batch, events []event.Event, files event.Artifacts) {
+	b.From = files
 	s.batches = append(s.batches, b)
 	for _, ev := range events {
 		if ev.External != nil {

@@ -38,7 +38,7 @@ func (p *outputPrinter) print(events []event.Event) error {
 			p.app.printCalled(p.store, c)
 		}
 		f := events[i].AttemptFinished
-		if f == nil || f.Stdout+f.Stderr+f.StdoutLog+f.StderrLog == "" {
+		if f == nil || f.Stdout+f.Stderr+f.StdoutLog+f.StderrLog == "" && f.Artifact == nil {
 			continue
 		}
 		if p.token == "" {
@@ -74,6 +74,7 @@ func (a *app) printAttempt(s *store, f *event.AttemptFinished, r *view.Run) erro
 
 // printStreams prints what an attempt wrote.
 func (a *app) printStreams(s *store, f *event.AttemptFinished) error {
+	f = f.Shown()
 	if err := a.printStream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
 		return err
 	}

@@ -64,7 +64,10 @@ const (
 )
 
 // wrote is what an attempt wrote to a stream: a file below the store, or else the text of the journal.
-type wrote struct{ file, text string }
+type wrote struct {
+	file string
+	text func() string
+}
 
 // logged is an attempt of a run with what it wrote: standard output and standard error.
 type logged struct {
@@ -121,7 +124,7 @@ func (s *Server) readLogs(ctx context.Context, info engine.Info, node string) (l
 // finished is an attempt that has ended.
 func finished(f *event.AttemptFinished) logged {
 	l := logged{LogAttempt{ID: strconv.FormatUint(f.Ticket, 10), Node: f.Node, Attempt: f.Attempt, Gate: f.Gate, Compensate: f.Compensate, Status: string(f.Outcome)},
-		[2]wrote{{f.StdoutLog, f.Stdout}, {f.StderrLog, f.Stderr}}}
+		[2]wrote{{f.StdoutLog, func() string { return f.Shown().Stdout }}, {f.StderrLog, func() string { return f.Shown().Stderr }}}}
 	if f.Error != nil {
 		l.Message = f.Error.Message
 	}
@@ -132,7 +135,7 @@ func finished(f *event.AttemptFinished) logged {
 // the number of the event that took over is part of its id.
 func unanswered(b *view.Begun) logged {
 	l := logged{LogAttempt{ID: strconv.FormatUint(b.Ticket, 10), Node: b.Node, Attempt: b.Attempt, Gate: b.Gate, Compensate: b.Compensate, Status: logRunning},
-		[2]wrote{{b.StdoutLog, b.Stdout}, {b.StderrLog, b.Stderr}}}
+		[2]wrote{{b.StdoutLog, func() string { return b.Stdout }}, {b.StderrLog, func() string { return b.Stderr }}}}
 	if b.Interrupted != "" {
 		l.Status, l.Message = logInterrupted, b.Interrupted
 	}
@@ -158,7 +161,7 @@ func (s *Server) open(w wrote) (io.ReadSeeker, func(), time.Time, error) {
 			return nil, nil, time.Time{}, err
 		}
 	}
-	return strings.NewReader(w.text), func() {}, time.Time{}, nil
+	return strings.NewReader(w.text()), func() {}, time.Time{}, nil
 }
 
 func (s *Server) sizeOf(w wrote) (int64, error) {

@@ -161,7 +161,8 @@ func finished(f *event.AttemptFinished, at event.Time) string {
 	if f.Error != nil {
 		text += because(f.Error.Message)
 	}
-	if n := len(f.Stdout) + len(f.Stderr); n > 0 {
+	if w := f.Shown(); len(w.Stdout)+len(w.Stderr) > 0 {
+		n := len(w.Stdout) + len(w.Stderr)
 		text += ", " + Count(n, "byte") + " of output"
 	}
 	if n := len(f.Recalled); n > 0 {

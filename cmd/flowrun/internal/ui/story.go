@@ -206,6 +206,7 @@ func try(t *Term, y *view.Try, scene *Scene) string {
 	if f.Warning != "" {
 		fmt.Fprintf(&b, "    %s\n", t.Style(yellow, "warning: "+Clean(f.Warning)))
 	}
+	f = f.Shown()
 	tail := lastLines(f.Stderr, StderrLines)
 	if tail == "" && f.Outcome != event.OK {
 		tail = lastLines(f.Stdout, StderrLines)
