@@ -249,7 +249,7 @@ var givenFlags = []string{"input", "input-raw", "input-from", "var", "var-raw", 
 var kept = []string{
 	".gitignore", "store", "reserve", "follow/*", "*.lock", "drivers/*", "marks/*", "flowrun.db", "flowrun.db-shm", "flowrun.db-wal", "logs/*/*", "learning/*",
 	"memory.db", "memory.db-shm", "memory.db-wal", "memory.lock", "memory.mark", "memory.db.damaged-*", "vectors-*",
-	"backups/*/*", "backups/*/logs/*/*",
+	"backups/*/*", "backups/*/logs/*/*", "artifacts/*/*", "backups/*/artifacts/*/*",
 }
 
 // TestCanary gives a workflow secrets, lets its steps, agents, gates and children say them in every way they can, and looks for them in all
