@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/given"
@@ -87,7 +88,28 @@ func (s *Service) StartRetry(ctx context.Context, run string, wish retry.Wish, r
 	if err != nil {
 		return "", err
 	}
-	then, err := again.Pinned.First()
+	return s.startAgain(ctx, run, again)
+}
+
+// StartRetryChanged is StartRetry with another program; see [Service.RetryChanged].
+func (s *Service) StartRetryChanged(ctx context.Context, run string, p *ir.Program, source []byte, dir string, wish retry.Wish, release string) (string, error) {
+	then, err := s.Pinned(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	again, plan, err := s.RetryChanged(ctx, run, p, source, dir, wish, nil, release)
+	if err != nil {
+		return "", err
+	}
+	if len(plan.Again) == 0 && again.Header.Definition == then.Header.Definition {
+		return "", &retry.Refusal{Message: fmt.Sprintf("the file has not changed since run %s, and no step has to run again", run), Advice: retry.FromNode}
+	}
+	return s.startAgain(ctx, run, again)
+}
+
+// startAgain starts a run that repeats a run, in the environment of that run.
+func (s *Service) startAgain(ctx context.Context, run string, again *Again) (string, error) {
+	then, err := s.Started(ctx, run)
 	if err != nil {
 		return "", err
 	}

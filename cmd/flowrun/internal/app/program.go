@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -152,23 +153,9 @@ func (p *program) workflow(name string) (*ir.Workflow, error) {
 		Hint: "Write the name of one behind the file."}
 }
 
-// source is the text that is stored with a run of one of the workflows. For "" it names the nodes of all workflows, as WORKFLOW/NODE.
+// source is the text that is stored with a run of one of the workflows; see [serve.SourceOf].
 func (p *program) source(workflow string) runner.Source {
-	b := runner.Source{Files: map[string]string{}, Where: map[string]string{}, Path: p.path}
-	for name, text := range p.sources {
-		b.Files[name] = string(text)
-	}
-	for key, r := range p.positions {
-		of, node, ok := strings.Cut(key, "/")
-		switch {
-		case !ok || strings.Contains(node, "/"):
-		case workflow == "":
-			b.Where[key] = fmt.Sprintf("%s:%d", r.File, r.Start.Line)
-		case of == workflow:
-			b.Where[node] = fmt.Sprintf("%s:%d", r.File, r.Start.Line)
-		}
-	}
-	return b
+	return serve.SourceOf(&dsl.Program{Sources: p.sources, Positions: p.positions}, p.path, workflow)
 }
 
 // knownStep refuses a step that a workflow does not have. step is its name, or the path of an

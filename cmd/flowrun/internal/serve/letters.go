@@ -76,7 +76,7 @@ func (s *Server) redrive(r *http.Request) (any, error) {
 		}
 	}
 	if err == nil && d.Kind == shared.DeadRun {
-		err = s.knowSteps(ctx, d.Run, nil) // its folder may be gone
+		err = s.knowFolder(ctx, d.Run) // its folder may be gone
 	}
 	if err == nil {
 		err = s.audit(r, "dead_letter.redrive", id, o)

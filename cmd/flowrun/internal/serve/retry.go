@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,10 +10,13 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/view"
@@ -23,6 +27,7 @@ type Retry struct {
 	From string      `json:"from,omitempty"` // a step that runs again besides, with all nodes that depend on it
 	Only string      `json:"only,omitempty"` // the one step that runs again
 	All  bool        `json:"all,omitempty"`  // the whole workflow, where the run was limited to some steps
+	File bool        `json:"file,omitempty"` // the file that the run began with, as it is now; what it asks for in the same words is reused
 	Set  []SetOutput `json:"set,omitempty"`  // outputs of steps that a person did by hand
 	By   string      `json:"by,omitempty"`   // that person
 }
@@ -67,7 +72,17 @@ func (s *Server) retry(r *http.Request) (any, error) {
 		}
 		wish.Set, steps = append(wish.Set, retry.Set{Step: set.Step, Output: v}), append(steps, set.Step)
 	}
-	if err := s.knowSteps(r.Context(), info.Run, steps); err != nil {
+	if o.File {
+		return s.retryFile(r, info.Run, o, wish, steps)
+	}
+	p, err := s.daemon.store.Pinned(r.Context(), info.Run)
+	if err != nil {
+		return nil, err
+	}
+	if err := knowSteps(p.Workflow, steps); err != nil {
+		return nil, err
+	}
+	if err := s.knowFolder(r.Context(), info.Run); err != nil {
 		return nil, err
 	}
 	if err := s.audit(r, "retry", info.Run, o); err != nil {
@@ -86,29 +101,92 @@ func (s *Server) startRetry(ctx context.Context, run string, wish retry.Wish) (S
 	return Started{again}, nil
 }
 
+// retryFile starts a run of the file that a run began with as the file is now, and drives it.
+func (s *Server) retryFile(r *http.Request, run string, o Retry, wish retry.Wish, steps []string) (any, error) {
+	ctx := r.Context()
+	then, err := s.daemon.store.Pinned(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	was, err := s.daemon.store.SourceOf(ctx, run)
+	if err != nil || was.Path == "" {
+		return nil, &refusal{http.StatusConflict, "file", fmt.Sprintf("run %s does not know its file", run)}
+	}
+	if info, err := os.Stat(was.Path); err != nil || !info.IsDir() && !info.Mode().IsRegular() { // reading it might wait
+		return nil, &refusal{http.StatusConflict, "file", fmt.Sprintf("%s is not a file or a folder", was.Path)}
+	}
+	p, list := dsl.Load(disk.Open(was.Path, dsl.Options{Version: s.daemon.options.Release}))
+	if list.HasErrors() {
+		message := ""
+		for i := range list {
+			message = cmp.Or(message, list[i].Summary)
+		}
+		return nil, &refusal{http.StatusConflict, "file", fmt.Sprintf("%s has errors: %s", was.Path, message)}
+	}
+	dir, err := disk.Folder(was.Path)
+	if err != nil {
+		return nil, err
+	}
+	if w := p.IR.Workflow(then.Workflow.Name); w != nil {
+		if err := knowSteps(w, steps); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.audit(r, "retry", run, o); err != nil {
+		return nil, err
+	}
+	again, err := s.daemon.store.StartRetryChanged(ctx, run, p.IR, SourceOf(p, was.Path, then.Workflow.Name).Encode(), dir, wish, s.daemon.options.Release)
+	if err != nil {
+		return nil, err
+	}
+	s.daemon.runs.Add(again)
+	return Started{again}, nil
+}
+
+// SourceOf is the text of a program that is stored with a run of one of its workflows. For "" it names the nodes of all workflows, as
+// WORKFLOW/NODE. path is absolute.
+func SourceOf(p *dsl.Program, path, workflow string) runner.Source {
+	b := runner.Source{Files: map[string]string{}, Where: map[string]string{}, Path: path}
+	for name, text := range p.Sources { // any order: it fills a map
+		b.Files[name] = string(text)
+	}
+	for key, r := range p.Positions { // any order: it fills a map
+		of, node, ok := strings.Cut(key, "/")
+		switch {
+		case !ok || strings.Contains(node, "/"):
+		case workflow == "":
+			b.Where[key] = fmt.Sprintf("%s:%d", r.File, r.Start.Line)
+		case of == workflow:
+			b.Where[node] = fmt.Sprintf("%s:%d", r.File, r.Start.Line)
+		}
+	}
+	return b
+}
+
 // iteration matches the last part of the path of an iteration, as in build/i2.
 var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
 
-// knowSteps refuses names of steps that the workflow of a run does not have, and a run whose folder is gone. Empty names are passed over.
-func (s *Server) knowSteps(ctx context.Context, run string, steps []string) error {
-	p, err := s.daemon.store.Pinned(ctx, run)
-	if err != nil {
-		return err
-	}
-	first, err := p.First()
+// knowFolder refuses a run whose folder is gone.
+func (s *Server) knowFolder(ctx context.Context, run string) error {
+	first, err := s.daemon.store.Started(ctx, run)
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(first.Dir); first.Dir != "" && errors.Is(err, os.ErrNotExist) {
 		return &refusal{http.StatusConflict, "folder", fmt.Sprintf("the folder of run %s does not exist any more: %s", run, first.Dir)}
 	}
+	return nil
+}
+
+// knowSteps refuses names of steps that a workflow does not have. Empty names are passed over.
+func knowSteps(w *ir.Workflow, steps []string) error {
 	for _, step := range steps {
 		name := view.Base(step)
 		if up := view.Parent(step); up != "" && iteration.MatchString(name) {
 			name = view.Base(up)
 		}
-		if step != "" && !slices.Contains(p.Workflow.StepNames(), name) {
-			return &refusal{http.StatusUnprocessableEntity, "step", fmt.Sprintf("workflow %q has no step %.80q", p.Workflow.Name, step)}
+		if step != "" && !slices.Contains(w.StepNames(), name) {
+			return &refusal{http.StatusUnprocessableEntity, "step", fmt.Sprintf("workflow %q has no step %.80q", w.Name, step)}
 		}
 	}
 	return nil

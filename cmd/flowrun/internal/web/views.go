@@ -688,7 +688,7 @@ func jsonOf(text string) json.RawMessage {
 }
 
 func (p *Pages) doRetry(w http.ResponseWriter, r *http.Request) (any, error) {
-	o := serve.Retry{From: r.PostFormValue("from"), Only: r.PostFormValue("only"), By: strings.TrimSpace(r.PostFormValue("by"))}
+	o := serve.Retry{From: r.PostFormValue("from"), Only: r.PostFormValue("only"), All: r.PostFormValue("all") != "", File: r.PostFormValue("file") != "", By: strings.TrimSpace(r.PostFormValue("by"))}
 	if step := r.PostFormValue("step"); step != "" {
 		o.Set = []serve.SetOutput{{Step: step, Output: jsonOf(r.PostFormValue("output"))}}
 	}

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -648,6 +650,74 @@ func TestChanges(t *testing.T) {
 	}
 	if status, _ := h.get("/runs/" + ship + "/cancel"); status != 404 {
 		t.Errorf("a change by GET answers %d", status)
+	}
+}
+
+// TestRetryOfTheFile: a run that has failed is repeated with its file as it is now, from the page that shows what has changed.
+func TestRetryOfTheFile(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	path := filepath.Join(t.TempDir(), "flow.hcl")
+	const text = `
+workflow "mended" {
+  step "first" { run = "echo once >> count" }
+  step "second" {
+    depends_on = [step.first]
+    run        = "exit 3"
+  }
+}
+`
+	write := func(text string) *dsl.Program {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, list := dsl.Load(fstest.MapFS{"flow.hcl": {Data: []byte(text)}}, "flow.hcl", dsl.Options{})
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		return p
+	}
+	p := write(text)
+	definition := p.IR.Canonical()
+	run, err := h.store.Start(t.Context(), engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: "mended"},
+		Definition: definition, First: event.RunStarted{Workflow: "mended", Dir: filepath.Dir(path)}, Source: serve.SourceOf(p, path, "mended").Encode()}, nil)
+	if err == nil {
+		err = h.store.HandOver(t.Context(), run)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.wait(run, event.FailedS)
+	if page := h.has("/runs/"+run+"?tab=definition", "would do the same"); strings.Contains(page, "Retry with the file") {
+		t.Error("a file that has not changed can be retried")
+	}
+	write(strings.ReplaceAll(text, "exit 3", "true"))
+	h.has("/runs/"+run+"?tab=definition", "Retry with the file as it is now")
+	if status, page := h.post("/runs/"+run+"/retry", "file", "1", "from", "third"); status != 422 || !strings.Contains(page, "no step") {
+		t.Errorf("a step that the file does not have is answered %d", status)
+	}
+	status, page := h.post("/runs/"+run+"/retry", "file", "1")
+	if status != 200 || !strings.Contains(page, "This run repeats the other one.") {
+		t.Fatalf("a retry is answered %d: %s", status, page)
+	}
+	again := regexp.MustCompile(`<h1>mended <code>([^<]+)<`).FindStringSubmatch(page)[1]
+	h.wait(again, event.Succeeded)
+	if count, err := os.ReadFile(filepath.Join(filepath.Dir(path), "count")); string(count) != "once\n" {
+		t.Errorf("the first step ran %q (%v)", count, err)
+	}
+	if status, page := h.post("/runs/"+again+"/retry", "file", "1"); status != 422 || !strings.Contains(page, "has not changed") {
+		t.Errorf("a file that has not changed is answered %d: %s", status, page)
+	}
+	if err := os.WriteFile(path, []byte("workflow {"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, page := h.post("/runs/"+run+"/retry", "file", "1"); status != 409 || !strings.Contains(page, "has errors") {
+		t.Errorf("a file with errors is answered %d: %s", status, page)
+	}
+	failed := h.start("ship")
+	h.wait(failed, event.FailedS)
+	if status, page := h.post("/runs/"+failed+"/retry", "file", "1"); status != 409 || !strings.Contains(page, "/flow.hcl is not a file") {
+		t.Errorf("a file that is gone is answered %d: %s", status, page)
 	}
 }
 
