@@ -205,26 +205,30 @@ var routes = []route{
 	{method: "POST", path: "/api/v1/limits/{name}/reset", about: "Closes the circuit breaker of an agent or a quota, and forgets a wait that the other side named.", body: Nothing{}, answer: LimitChanged{}, do: change("limit.reset", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Reset: name} }))},
 	{method: "POST", path: "/api/v1/agents/{name}/stop", about: "Keeps new attempts of an agent from starting, in all runs of the store.", body: Nothing{}, answer: LimitChanged{}, do: change("agent.stop", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Stop: name} }))},
 	{method: "POST", path: "/api/v1/agents/{name}/start", about: "Lets the attempts of a stopped agent start again.", body: Nothing{}, answer: LimitChanged{}, do: change("agent.start", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Start: name} }))},
+	{method: "GET", path: "/api/v1/memory", about: "The memories that runs of the store use: that of the store, and those that programs keep in folders of their own.", answer: Memories{}, do: (*Server).listMemories},
 	{method: "GET", path: "/api/v1/memory/entries", about: "The entries of the store's memory, the newest first.", answer: MemoryEntries{}, do: (*Server).memoryEntries, query: append([]param{
 		{"limit", "How many; 100 if it is left out, 10000 at most.", "integer"}, {"offset", "How many to pass over.", "integer"},
 		{"run", "Only entries that this run wrote or learned again.", "string"}, {"author", "Only entries of this author: agent:NAME, user:NAME or flowrun.", "string"}}, whichEntries...)},
 	{method: "GET", path: "/api/v1/memory/search", about: "The entries that answer a query, best first, with the parts of their scores.", answer: MemoryFound{}, do: (*Server).searchMemory, query: append([]param{
 		{"query", "The words.", "string"}, {"k", "How many at most; 10 if it is left out, 1000 at most.", "integer"}}, whichEntries...)},
 	{method: "GET", path: "/api/v1/memory/entry", about: "An entry with its history.", answer: MemoryStory{}, do: (*Server).memoryEntry, query: []param{
-		{"id", "The id of the entry.", "string"}}},
-	{method: "POST", path: "/api/v1/memory/pin", about: "Keeps entries in short-term memory at any age.", body: MemoryChange{}, answer: MemoryChanged{}, do: changeEntries("memory.pin", (*memory.Memory).Pin)},
-	{method: "POST", path: "/api/v1/memory/unpin", about: "Ends the pin of entries.", body: MemoryChange{}, answer: MemoryChanged{}, do: changeEntries("memory.unpin", (*memory.Memory).Unpin)},
-	{method: "POST", path: "/api/v1/memory/forget", about: "Hides entries permanently.", body: MemoryChange{}, answer: MemoryChanged{}, do: changeEntries("memory.forget", (*memory.Memory).Forget)},
-	{method: "POST", path: "/api/v1/memory/revert", about: "Removes entries as if they had never been written, and restores the entries that they superseded.", body: MemoryRevert{}, answer: MemoryChanged{}, do: changeMemory("memory.revert", func(c *MemoryRevert) ([]string, string) { return c.IDs, c.By }, revertEntries)},
-	{method: "POST", path: "/api/v1/memory/supersede", about: "Writes a new entry in place of others. The others are hidden, and never removed.", body: MemorySupersede{}, answer: MemoryChanged{}, do: changeMemory("memory.supersede", func(c *MemorySupersede) ([]string, string) { return c.IDs, c.By }, supersedeEntries)},
+		{"id", "The id of the entry.", "string"}, whichMemory}},
+	{method: "POST", path: "/api/v1/memory/pin", about: "Keeps entries in short-term memory at any age.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.pin", (*memory.Memory).Pin)},
+	{method: "POST", path: "/api/v1/memory/unpin", about: "Ends the pin of entries.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.unpin", (*memory.Memory).Unpin)},
+	{method: "POST", path: "/api/v1/memory/forget", about: "Hides entries permanently.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.forget", (*memory.Memory).Forget)},
+	{method: "POST", path: "/api/v1/memory/revert", about: "Removes entries as if they had never been written, and restores the entries that they superseded.", body: MemoryRevert{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeMemory("memory.revert", func(c *MemoryRevert) ([]string, string) { return c.IDs, c.By }, revertEntries)},
+	{method: "POST", path: "/api/v1/memory/supersede", about: "Writes a new entry in place of others. The others are hidden, and never removed.", body: MemorySupersede{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeMemory("memory.supersede", func(c *MemorySupersede) ([]string, string) { return c.IDs, c.By }, supersedeEntries)},
 	{method: "POST", path: "/api/v1/login", about: "Gives a one-time link with which a browser logs in. It is open for 2 minutes.", body: Nothing{}, answer: Login{}, do: (*Server).login},
 	{method: "GET", path: "/api/v1/heap", about: "A profile of the memory of the daemon, as go tool pprof reads it.", document: "application/octet-stream", stream: (*Server).heap},
 	{method: "GET", path: "/api/v1/audit", about: "The changes over this API, the newest first.", answer: Audits{}, do: asking(event.StoreRequest{Audits: true})},
 }
 
+// whichMemory is the parameter of requests about the memory.
+var whichMemory = param{"memory", "The id of the memory, as the list of memories has it; that of the store if it is left out.", "string"}
+
 // whichEntries are the parameters of requests about many entries of the memory.
 var whichEntries = []param{{"agent", "Only entries that this agent sees: its own and shared ones.", "string"}, {"type", "Only entries of this kind, such as insight.", "string"},
-	{"tag", "Only entries with this tag.", "string"}, {"since", "Only entries of this age at most, such as 30d.", "string"}, {"all", "Also superseded and archived entries.", "boolean"}}
+	{"tag", "Only entries with this tag.", "string"}, {"since", "Only entries of this age at most, such as 30d.", "string"}, {"all", "Also superseded and archived entries.", "boolean"}, whichMemory}
 
 //go:embed openapi.json
 var description []byte
@@ -247,7 +251,7 @@ type Server struct {
 	pages  Pages // nil: the server has none
 	folds  folds
 	codes  codes
-	memory openMemory
+	memory openMemories
 }
 
 // ServerOptions say how the server answers.

@@ -370,7 +370,9 @@ func TestEveryOperation(t *testing.T) {
 	d.has("postLimitsNameReset", args{"name": "sam", "body": Nothing{}}, `"changed":false`)
 
 	// The memory: there is none before somebody writes to it.
+	d.has("getMemory", nil, `{"memories":[{"id":"","dir":"`, `"exists":false`)
 	d.has("getMemoryEntries", nil, `"entries":[]`)
+	d.call("getMemoryEntries", 404, args{"memory": "none"})
 	d.call("getMemoryEntry", 404, args{"id": "M-1"})
 	d.call("postMemoryPin", 404, args{"body": MemoryChange{IDs: []string{"M-1"}, By: "ann"}})
 	d.learn(dir, entry.Entry{ID: "M-1", Type: entry.Insight, Lesson: "Raise the timeout of the flaky parser test.", Tags: []string{"parser"}},

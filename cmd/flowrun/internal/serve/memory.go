@@ -3,6 +3,8 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,10 +80,100 @@ type MemoryChanged struct {
 	IDs []string `json:"ids"`
 }
 
+// Memories are the memories that runs of the store use: that of the store first, and those that programs keep in folders of their own.
+type Memories struct {
+	Memories []Memory `json:"memories"`
+}
+
+// Memory is a folder with a memory.
+type Memory struct {
+	ID        string   `json:"id"` // names it in requests; "" is that of the store
+	Dir       string   `json:"dir"`
+	Workflows []string `json:"workflows"` // whose newest runs use it, by name
+	Exists    bool     `json:"exists"`    // somebody has written to it
+
+	says ir.Memory
+}
+
+// maxLooked is how many of the newest runs are looked at for memories of programs.
+const maxLooked = 1000
+
+// readMemories lists the memories of the store and of the programs of its runs.
+func (s *Server) readMemories(ctx context.Context) ([]Memory, error) {
+	runs, err := s.daemon.store.List(ctx, maxLooked)
+	if err != nil {
+		return nil, err
+	}
+	list, seen := []Memory{{Dir: s.StoreDir(), Workflows: []string{}}}, map[string]bool{}
+	for i := range runs {
+		info := &runs[i]
+		if key := info.Definition + " " + info.Workflow; info.Parent != "" || seen[key] {
+			continue
+		} else {
+			seen[key] = true
+		}
+		first, err := s.daemon.store.Started(ctx, info.Run)
+		if err != nil {
+			continue // the list of runs says what is wrong with it
+		}
+		p, err := s.daemon.store.Pinned(ctx, info.Run)
+		if err != nil {
+			continue
+		}
+		dir := learning.Dir(p.Program.Memory, s.StoreDir(), first.Dir)
+		at := slices.IndexFunc(list, func(m Memory) bool { return m.Dir == dir })
+		if at < 0 {
+			sum := sha256.Sum256([]byte(dir))
+			at, list = len(list), append(list, Memory{ID: hex.EncodeToString(sum[:4]), Dir: dir, says: *p.Program.Memory})
+		}
+		if m := &list[at]; !slices.Contains(m.Workflows, info.Workflow) {
+			m.Workflows = append(m.Workflows, info.Workflow)
+		}
+	}
+	for i := range list {
+		list[i].Exists = memories.Exists(list[i].Dir)
+		slices.Sort(list[i].Workflows)
+	}
+	return list, nil
+}
+
+func (s *Server) listMemories(r *http.Request) (any, error) {
+	list, err := s.readMemories(r.Context())
+	return Memories{list}, err
+}
+
 // memoryFor is how long a memory stays open that nobody asks.
 const memoryFor = time.Minute
 
-// openMemory is the memory of the store, which is open while requests use it and for a while after them.
+// openMemories are the memories that requests use, by their folders.
+type openMemories struct {
+	mu    sync.Mutex
+	byDir map[string]*openMemory
+}
+
+// of returns a memory, which may be closed.
+func (o *openMemories) of(dir string) *openMemory {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.byDir == nil {
+		o.byDir = map[string]*openMemory{}
+	}
+	if o.byDir[dir] == nil {
+		o.byDir[dir] = &openMemory{}
+	}
+	return o.byDir[dir]
+}
+
+func (o *openMemories) close() (err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, m := range o.byDir { // any order: each on its own
+		err = errors.Join(err, m.close())
+	}
+	return err
+}
+
+// openMemory is one memory, which is open while requests use it and for a while after them.
 type openMemory struct {
 	mu     sync.Mutex
 	memory *memory.Memory // nil: closed
@@ -89,14 +181,14 @@ type openMemory struct {
 	idle   *time.Timer
 }
 
-// use calls do with the memory of the store's folder, as  flowrun memory  opens it. Without a memory do gets nil.
-func (o *openMemory) use(dir string, warn func(string), do func(*memory.Memory) error) error {
+// use calls do with the memory of a folder, as  flowrun memory  opens it. Without a memory do gets nil. says has its settings.
+func (o *openMemory) use(dir string, says *ir.Memory, warn func(string), do func(*memory.Memory) error) error {
 	if !memories.Exists(dir) {
 		return do(nil)
 	}
 	o.mu.Lock()
 	if o.memory == nil {
-		options, err := learning.Options(&ir.Memory{})
+		options, err := learning.Options(says)
 		if err == nil {
 			options.Warn = warn
 			o.memory, err = memory.Open(dir, options)
@@ -137,9 +229,21 @@ func (o *openMemory) close() error {
 	return m.Close()
 }
 
-// onMemory calls do with the memory, and says what it refuses. Without a memory do gets nil.
-func (s *Server) onMemory(do func(*memory.Memory) error) error {
-	err := s.memory.use(s.StoreDir(), s.daemon.options.Say, do)
+// onMemory calls do with the memory that a request names, and says what it refuses. Without a memory do gets nil.
+func (s *Server) onMemory(r *http.Request, do func(*memory.Memory) error) error {
+	m := Memory{Dir: s.StoreDir()}
+	if id := r.URL.Query().Get("memory"); id != "" {
+		list, err := s.readMemories(r.Context())
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(list, func(m Memory) bool { return m.ID == id })
+		if at < 0 {
+			return &refusal{http.StatusNotFound, "memory", fmt.Sprintf("there is no memory %.80q", id)}
+		}
+		m = list[at]
+	}
+	err := s.memory.of(m.Dir).use(m.Dir, &m.says, s.daemon.options.Say, do)
 	switch {
 	case errors.Is(err, memory.ErrNoEntry):
 		return &refusal{http.StatusNotFound, "entry", err.Error()}
@@ -184,7 +288,7 @@ func (s *Server) memoryEntries(r *http.Request) (any, error) {
 		return nil, err
 	}
 	out := MemoryEntries{Entries: []entry.Document{}}
-	err = s.onMemory(func(m *memory.Memory) error {
+	err = s.onMemory(r, func(m *memory.Memory) error {
 		if m == nil {
 			return nil
 		}
@@ -212,7 +316,7 @@ func (s *Server) searchMemory(r *http.Request) (any, error) {
 		return nil, &refusal{http.StatusBadRequest, "query", "a search has no run and no author"}
 	}
 	out := MemoryFound{Query: r.URL.Query().Get("query"), Results: []MemoryHit{}}
-	err = s.onMemory(func(m *memory.Memory) error {
+	err = s.onMemory(r, func(m *memory.Memory) error {
 		if m == nil {
 			return nil
 		}
@@ -249,7 +353,7 @@ func partsOf(h *memory.Hit) (map[string]float64, error) {
 
 func (s *Server) memoryEntry(r *http.Request) (any, error) {
 	out := MemoryStory{}
-	err := s.onMemory(func(m *memory.Memory) error {
+	err := s.onMemory(r, func(m *memory.Memory) error {
 		if m == nil {
 			return errNoMemory
 		}
@@ -281,7 +385,7 @@ func changeMemory[B any](what string, read func(*B) (ids []string, by string), d
 			return nil, err
 		}
 		var out MemoryChanged
-		err = s.onMemory(func(m *memory.Memory) error {
+		err = s.onMemory(r, func(m *memory.Memory) error {
 			if m == nil {
 				return errNoMemory
 			}

@@ -32,7 +32,7 @@ func (p *Pages) functions() template.FuncMap {
 		"short":   shortValue,
 		"change":  func(c ir.Change) string { return ui.Clean(ui.ChangeWords(c)) },
 		"count":   countOf,
-		"entry":   func(id string) string { return "/memory/entry?id=" + url.QueryEscape(id) },
+		"entry":   entryPath,
 		"bywhom":  byWhom,
 		"icon":    icon,
 		"dayof":   func(d serve.Day, member string) *stats.Figures { return figuresOf(&d, member) },

@@ -24,6 +24,8 @@ type memoryPage struct {
 	Total, Page, Pages           int
 	Address                      string // of the list without the page
 	By                           string
+	Memory                       string // the id; "" is that of the store
+	Memories                     []serve.Memory
 }
 
 // memoryRow is an entry in a list.
@@ -47,8 +49,13 @@ const searchResults = 30
 func (p *Pages) showMemory(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	d := memoryPage{Query: strings.TrimSpace(q.Get("query")), Type: q.Get("type"), Agent: q.Get("agent"), Tag: q.Get("tag"), Run: q.Get("run"), All: q.Get("all") != "", Types: entry.Types, Page: 1, By: who(r)}
+	memories, err := get[serve.Memories](p, r, "/memory")
+	if err != nil {
+		return nil, err
+	}
+	d.Memory, d.Memories = q.Get("memory"), memories.Memories
 	which := url.Values{}
-	for name, text := range map[string]string{"type": d.Type, "agent": d.Agent, "tag": d.Tag} { // any order: a map
+	for name, text := range map[string]string{"type": d.Type, "agent": d.Agent, "tag": d.Tag, "memory": d.Memory} { // any order: a map
 		if text != "" {
 			which.Set(name, text)
 		}
@@ -134,7 +141,8 @@ type entryPage struct {
 	Fields []field
 	Left   int // records that are left out
 	By     string
-	Open   bool // it can be changed
+	Open   bool   // it can be changed
+	Memory string // the id; "" is that of the store
 }
 
 type field struct{ Name, Text string }
@@ -145,12 +153,12 @@ const maxRecords = 100
 func (d *entryPage) title() string { return d.Entry.ID + " of the memory" }
 
 func (p *Pages) showEntry(_ http.ResponseWriter, r *http.Request) (any, error) {
-	story, err := get[serve.MemoryStory](p, r, "/memory/entry?id=%s", r.URL.Query().Get("id"))
+	story, err := get[serve.MemoryStory](p, r, "/memory/entry?id=%s&memory=%s", r.URL.Query().Get("id"), r.URL.Query().Get("memory"))
 	if err != nil {
 		return nil, err
 	}
 	e := &story.Entry
-	d := &entryPage{MemoryStory: story, Marks: marks(e), By: who(r), Open: !e.Forgotten && !e.Reverted}
+	d := &entryPage{MemoryStory: story, Marks: marks(e), By: who(r), Open: !e.Forgotten && !e.Reverted, Memory: r.URL.Query().Get("memory")}
 	for _, f := range []field{{"Lesson", e.Lesson}, {"Text", e.Text}, {"Observation", e.Observation}, {"Context", e.Context}} {
 		if f.Text != "" {
 			d.Fields = append(d.Fields, f)
@@ -160,6 +168,15 @@ func (p *Pages) showEntry(_ http.ResponseWriter, r *http.Request) (any, error) {
 		d.Left, d.History = n, d.History[n:]
 	}
 	return d, nil
+}
+
+// entryPath is the address of an entry of a memory; in is the id of the memory.
+func entryPath(id, in string) string {
+	path := "/memory/entry?id=" + url.QueryEscape(id)
+	if in != "" {
+		path += "&memory=" + url.QueryEscape(in)
+	}
+	return path
 }
 
 // byWhom says where an entry or a change comes from.
@@ -179,14 +196,15 @@ func (p *Pages) doMemory(w http.ResponseWriter, r *http.Request) (any, error) {
 	case "supersede":
 		body = serve.MemorySupersede{IDs: ids, Text: r.PostForm.Get("text"), Lesson: r.PostForm.Get("lesson"), Observation: r.PostForm.Get("observation"), Context: r.PostForm.Get("context"), By: by}
 	}
-	v, err := p.post(r, body, "/memory/%s", change)
+	in := r.PostForm.Get("memory")
+	v, err := p.server.Post(r.Context(), "/api/v1/memory/"+url.PathEscape(change)+"?memory="+url.QueryEscape(in), r.RemoteAddr, body)
 	if err != nil {
 		return nil, err
 	}
 	remember(w, by)
 	changed, _ := v.(serve.MemoryChanged)
 	if len(changed.IDs) != 1 {
-		return goTo(w, r, "/memory", "m-"+change)
+		return goTo(w, r, "/memory?memory="+url.QueryEscape(in), "m-"+change)
 	}
-	return goTo(w, r, "/memory/entry?id="+url.QueryEscape(changed.IDs[0]), "m-"+change)
+	return goTo(w, r, entryPath(changed.IDs[0], in), "m-"+change)
 }

@@ -805,6 +805,61 @@ func TestMemory(t *testing.T) {
 	h.has("/audit", "memory.revert", "memory.pin")
 }
 
+// TestMemoryOfAProgram: a program that keeps its memory in a folder of its own has it on the page, where it is searched and changed.
+func TestMemoryOfAProgram(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	if page := h.has("/memory", "No entry matches."); strings.Contains(page, "m-memory") {
+		t.Error("one memory is offered as a choice")
+	}
+	folder := t.TempDir()
+	p, list := dsl.Load(fstest.MapFS{"flow.hcl": {Data: []byte(`
+memory {
+  store = "brain"
+  embedder { provider = "none" }
+}
+workflow "clever" {
+  step "a" { value = 1 }
+}
+`)}}, "flow.hcl", dsl.Options{})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	definition := p.IR.Canonical()
+	run, err := h.store.Start(t.Context(), engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: "clever"},
+		Definition: definition, First: event.RunStarted{Workflow: "clever", Dir: folder}}, nil)
+	if err == nil {
+		err = h.store.HandOver(t.Context(), run)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.wait(run, event.Succeeded)
+	m, err := memory.Open(filepath.Join(folder, "brain"), memory.Options{})
+	if err == nil {
+		_, err = m.Add(t.Context(), entry.Entry{ID: "B-1", Type: entry.Note, Text: "The brain knows the parser.", By: entry.Source{Author: "user:bob", Trust: entry.ByPerson}})
+		err = errors.Join(err, m.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := regexp.MustCompile(`<option value="([0-9a-f]+)">clever: [^<]*brain</option>`).FindStringSubmatch(h.has("/memory", "No entry matches.", "of the store"))
+	if id == nil {
+		t.Fatalf("the memory is not offered: %s", h.has("/memory"))
+	}
+	one := "/memory/entry?id=B-1&memory=" + id[1]
+	h.has("/memory?memory="+id[1], "1 entry, newest first", strings.ReplaceAll(one, "&", "&amp;"), "selected")
+	h.has("/memory?query=parser&memory="+id[1], "Parts of the score")
+	h.has(one, "The brain knows the parser.", `name="memory" value="`+id[1]+`"`)
+	if status, page := h.post("/memory/pin", "id", "B-1", "by", "ann", "memory", id[1]); status != 200 || !strings.Contains(page, "The entry is pinned.") || !strings.Contains(page, "Unpin") {
+		t.Errorf("pin answers %d: %s", status, page)
+	}
+	for _, path := range []string{"/memory/entry?id=B-1", "/memory?memory=none", "/memory/entry?id=B-1&memory=" + url.QueryEscape(folder)} {
+		if status, _ := h.get(path); status != 404 {
+			t.Errorf("%s answers %d", path, status)
+		}
+	}
+}
+
 // TestLive: a stream says at once that a run has changed, and nothing while it has not.
 func TestLive(t *testing.T) {
 	h, stop := open(t, t.TempDir(), "", "127.0.0.1:0")
