@@ -244,9 +244,10 @@ func (p *Past) Replay(ctx context.Context, each func(Seen) bool) error {
 	return err
 }
 
-// CatchUp replays what the journal got since [Past.Replay] or the last CatchUp, into the view. After an error the past is of no use any more.
-func (p *Past) CatchUp(ctx context.Context) error {
-	return p.reader.After(ctx, p.Run, p.Seq(), func(b journal.Batch) error { return p.ReplayBatch(b, nil) })
+// CatchUp replays what the journal got since [Past.Replay] or the last CatchUp, into the view. each, if given, sees every event after the view
+// has, and returns true. After an error the past is of no use any more.
+func (p *Past) CatchUp(ctx context.Context, each func(Seen) bool) error {
+	return p.reader.After(ctx, p.Run, p.Seq(), func(b journal.Batch) error { return p.ReplayBatch(b, each) })
 }
 
 // ReplayBatch replays one batch. Without each, the batch is folded as a whole. A machine that panics has diverged, too.

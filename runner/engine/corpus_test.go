@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine/sim"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // The corpus: journals of every release, which every later one replays to the same digests. A folder is a behaviour number.
@@ -155,6 +157,78 @@ func TestJournals(t *testing.T) {
 	t.Logf("%d journals, events (twice): %v", len(files), all)
 	if len(files) < 30 || len(all) != 6 {
 		t.Errorf("%d journals with events of %d kinds: too few to mean anything", len(files), len(all))
+	}
+}
+
+// TestViewsOfTheCorpus: after every event of the corpus, a run that is encoded again and again, with the texts of nodes that have not changed, is
+// what encoding its document gives. A view that takes in whole batches ends as one that takes in each event.
+func TestViewsOfTheCorpus(t *testing.T) {
+	files, err := filepath.Glob(corpus + "/*/*.journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := decodeStored(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := ir.Load(s.definition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(p.Workflows, func(w ir.Workflow) bool { return w.Name == s.header.Workflow })
+		if at < 0 {
+			continue // a loop
+		}
+		byEvent, byBatch := view.New(&p.Workflows[at]), view.New(&p.Workflows[at])
+		for i, r := range []*view.Run{byEvent, byBatch} {
+			m, err := factory(s.header, s.definition)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := engine.NewFold(s.header, m)
+			for _, b := range s.batches {
+				if i == 1 {
+					var out event.Reaction
+					events, err := f.Replay(b, &out)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.Apply(events, &out)
+					continue
+				}
+				err := f.Trace(b, func(ev event.Event, out *event.Reaction) bool {
+					r.Apply([]event.Event{ev}, out)
+					doc := r.Document()
+					doc.Reason, doc.Unanswered = "known to others", []view.TryDoc{{Node: "a"}}
+					want, err := json.Marshal(doc)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, err := r.Encode(func(d *view.Document) { d.Reason, d.Unanswered = doc.Reason, doc.Unanswered })
+					if compared++; err != nil || !bytes.Equal(got, want) {
+						t.Fatalf("%s, event %d: %v\n%s\nis not\n%s", name, ev.Seq, err, got, want)
+					}
+					return true
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		a, errA := json.Marshal(byEvent.Document())
+		b, errB := json.Marshal(byBatch.Document())
+		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s: event by event the run ends as\n%s\nand batch by batch as\n%s\n%v", name, a, b, err)
+		}
+	}
+	if t.Logf("%d states of runs", compared); compared < 500 {
+		t.Error("too few to mean anything")
 	}
 }
 

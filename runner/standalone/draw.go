@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -42,6 +43,11 @@ func (s *Store) DrawRun(ctx context.Context, info engine.Info, workflow string) 
 		return nil, &OtherWorkflow{Run: info.Run, Has: p.Workflow.Name, Wanted: workflow}
 	}
 	s.Stand(p, info, nil)
+	return DrawPast(p)
+}
+
+// DrawPast makes the graph of the recorded definition of a run, with the states of its nodes where the replay stands.
+func DrawPast(p *runner.Past) (*graph.Graph, error) {
 	pg, err := p.Program.Graph(p.Workflow.Name)
 	if err != nil {
 		return nil, err

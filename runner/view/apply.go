@@ -101,7 +101,7 @@ func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.
 			n.Name = Base(t.Node)
 		}
 	}
-	if t.Item != "" {
+	if n.text = nil; t.Item != "" {
 		n.Item = t.Item
 	}
 	l.Item = n.Item

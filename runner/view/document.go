@@ -1,7 +1,9 @@
 package view
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -136,11 +138,59 @@ func (d Data) MarshalJSON() ([]byte, error) { return value.Append(nil, d.Value),
 
 // Document gives the run as it stands.
 func (r *Run) Document() Document {
+	d := r.head()
+	d.Nodes = make([]NodeDoc, 0, r.Size())
+	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, r.document(n)) })
+	return d
+}
+
+// Encode gives the JSON of the Document, as json.Marshal does. complete may change the document but for its nodes. The text of a node is kept until
+// the node changes, so that encoding a run again and again costs little.
+func (r *Run) Encode(complete func(*Document)) ([]byte, error) {
+	d := r.head()
+	complete(&d)
+	unanswered := d.Unanswered
+	d.Nodes, d.Unanswered = nil, nil
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	text, last := bytes.CutSuffix(text, []byte("null}"))
+	if !last {
+		panic("view: the nodes are not the last field of a document") // those behind them are left out
+	}
+	text = append(slices.Grow(text, r.Size()*nodeSize), '[')
+	r.Each(func(n *Node, _ int) {
+		if n.text == nil && err == nil {
+			n.text, err = json.Marshal(r.document(n))
+		}
+		if text[len(text)-1] != '[' {
+			text = append(text, ',')
+		}
+		text = append(text, n.text...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if text = append(text, ']'); len(unanswered) > 0 {
+		more, err := json.Marshal(unanswered)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(text, `,"unanswered":`...), more...)
+	}
+	return append(text, '}'), nil
+}
+
+// nodeSize is about the size of the JSON of a node, in bytes.
+const nodeSize = 320
+
+// head is the document without its nodes.
+func (r *Run) head() Document {
 	d := Document{
 		Run: r.ID, Workflow: r.Workflow, Status: r.Status, Driven: r.Driven,
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
 		Inputs: Outputs(r.Inputs), Error: r.Error, Warnings: r.Warnings, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy, Targets: r.Targets,
-		Nodes: make([]NodeDoc, 0, r.Size()),
 	}
 	if !r.Status.Terminal() {
 		d.Reason, d.WaitsFor = r.Reason, WaitsForDocument(r.WaitsFor)
@@ -158,7 +208,6 @@ func (r *Run) Document() Document {
 		d.Changes = append(d.Changes, ChangeDoc{Moment(c.At), c.Node, c.Rule, c.What, Data{c.From}, Data{c.To}, c.Run, c.Why})
 	}
 	d.Degraded = r.Degraded()
-	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, r.document(n)) })
 	return d
 }
 

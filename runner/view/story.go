@@ -69,8 +69,11 @@ func (s *Story) Apply(ev event.Event, caused *event.Reaction) {
 	}
 }
 
-// Add takes in the node's attempts that have not answered. It is called once, after the last event.
-func (s *Story) Add(begun []*Begun) {
+// With returns the story with the node's attempts that have not answered; s stays as it is. begun are those of the run.
+func (s *Story) With(begun []*Begun) *Story {
+	told := *s
+	s = &told
+	s.Tries = slices.Clone(s.Tries)
 	for _, b := range begun {
 		if b.Node != s.Path {
 			continue
@@ -81,6 +84,7 @@ func (s *Story) Add(begun []*Begun) {
 		}
 		s.Tries = slices.Insert(s.Tries, at, Try{Begun: b, seq: b.NextDriver})
 	}
+	return s
 }
 
 // Node is the node as it stands.

@@ -95,7 +95,8 @@ func (b *Begun) Document() TryDoc {
 		doc.Outcome = Interrupted
 	}
 	if b.Heard != 0 {
-		doc.HeardAt = (*Moment)(&b.Heard)
+		heard := Moment(b.Heard) // the attempt is heard again
+		doc.HeardAt = &heard
 	}
 	return doc
 }

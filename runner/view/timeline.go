@@ -267,7 +267,7 @@ func (t *Timeline) Document(from, to, now event.Time, most int) TimelineDoc {
 		})
 	}
 	for _, l := range list {
-		d.Rows = append(d.Rows, RowDoc{l.path, l.status, critical[l], Moment(l.released), Moment(l.ends), l.spans, l.left})
+		d.Rows = append(d.Rows, RowDoc{l.path, l.status, critical[l], Moment(l.released), Moment(l.ends), slices.Clone(l.spans), l.left})
 	}
 	return d
 }

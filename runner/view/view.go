@@ -102,6 +102,8 @@ type Node struct {
 
 	Parent   *Node
 	Children []*Node
+
+	text []byte // its JSON in a document; nil after a change
 }
 
 // Compensation is a node's undoing. Result is nil while it runs.
@@ -179,6 +181,7 @@ func (r *Run) add(path, name, kind string) *Node {
 		r.Leaves[p.Status]--
 	}
 	n.Parent, p.Children = p, append(p.Children, n)
+	p.text = nil
 	if n.Iteration() > 0 {
 		n.Pattern = ""
 	}

@@ -82,6 +82,9 @@ func timersOf(reaction *event.Reaction) (waits map[string]*event.WaitsFor) {
 // waitForChild notes that a node waits for the run that it called, or does not any more.
 func (r *Run) waitForChild(node, run string) {
 	n := r.byPath[node]
+	if n != nil {
+		n.text = nil
+	}
 	switch {
 	case n == nil:
 	case run != "":

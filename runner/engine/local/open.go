@@ -108,6 +108,7 @@ func openReader(dir string, d *disk, how access) (*sql.DB, error) {
 		return nil, err
 	}
 	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers) // a connection that is closed takes its prepared statements along
 	if how == alone {
 		read.SetMaxOpenConns(1)
 	}

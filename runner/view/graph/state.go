@@ -28,7 +28,8 @@ var grave = map[event.Status]int{
 
 // Show gives the nodes the states that they have in a run of the same workflow.
 func (g *Graph) Show(run *view.Run) {
-	g.Run, g.Status, g.word, g.Driven = run.ID, run.Status, run.Word(), &run.Driven
+	driven := run.Driven
+	g.Run, g.Status, g.word, g.Driven = run.ID, run.Status, run.Word(), &driven
 	byName := map[string][]*view.Node{}
 	run.Each(func(n *view.Node, _ int) { byName[n.Name] = append(byName[n.Name], n) })
 	for i := len(g.Nodes) - 1; i >= 0; i-- { // what lies in a group comes behind it

@@ -154,7 +154,7 @@ func (a *app) showStep(s *store, p *runner.Past, stories map[string]*view.Story,
 	if story == nil {
 		story = p.View.Story(n.Path)
 	}
-	story.Add(begun)
+	story = story.With(begun)
 	if r.JSON {
 		return ui.WriteJSON(a.out, story.Document())
 	}

@@ -132,6 +132,7 @@ type route struct {
 	document     string // the content type of such an answer
 	parts        bool   // a request may ask for a part of the document, which is answered with 206
 	do           func(s *Server, r *http.Request) (any, error)
+	encode       func(s *Server, r *http.Request) ([]byte, error) // the JSON of what do gives, where that can be had for less; nil: it cannot
 	stream       func(s *Server, w http.ResponseWriter, r *http.Request) error
 }
 
@@ -146,7 +147,7 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/openapi.json", about: "This description.", document: "application/json", stream: (*Server).description},
 	{method: "GET", path: "/api/v1/runs", about: "Runs, the newest first.", answer: Runs{}, do: (*Server).runs, query: []param{
 		{"limit", "How many; 100 if it is left out, 10000 at most.", "integer"}, {"workflow", "Only runs of this workflow.", "string"}, {"status", "Only runs with this status.", "string"}}},
-	{method: "GET", path: "/api/v1/runs/{run}", about: "A run with its nodes.", answer: view.Document{}, do: (*Server).run},
+	{method: "GET", path: "/api/v1/runs/{run}", about: "A run with its nodes.", answer: view.Document{}, do: (*Server).run, encode: (*Server).encodedRun},
 	{method: "GET", path: "/api/v1/runs/{run}/events", about: "The transitions of a run as server-sent events, until the run has ended. The id of each event is a number; a client that asks again with Last-Event-ID gets those behind it.", document: "text/event-stream", stream: (*Server).transitions, header: []param{
 		{"Last-Event-ID", "The id of the last event that the client has.", "integer"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/node", about: "The details of a node: why it ran or did not, its attempts, and the verdicts of its gates.", answer: view.StoryDoc{}, do: (*Server).node, query: []param{
@@ -353,12 +354,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	v, err := to.do(s, r)
+	var v any
+	var text []byte
+	var err error
+	if to.encode != nil {
+		text, err = to.encode(s, r)
+	} else {
+		v, err = to.do(s, r)
+	}
 	if err != nil {
 		answerError(w, asRefusal(err))
 		return
 	}
 	h.Set("Content-Type", "application/json")
+	if to.encode != nil {
+		_, _ = w.Write(append(text, '\n'))
+		return
+	}
 	_ = json.NewEncoder(w).Encode(v)
 }
 
@@ -528,6 +540,14 @@ func (s *Server) run(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return s.readRun(r.Context(), info)
+}
+
+func (s *Server) encodedRun(r *http.Request) ([]byte, error) {
+	info, err := s.info(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.encodeRun(r.Context(), info)
 }
 
 func (s *Server) cancel(r *http.Request) (any, error) {

@@ -13,11 +13,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl"
@@ -96,6 +98,10 @@ workflow "twice" {
   step "second" {
     depends_on = [step.first]
     approve { prompt = "And on?" }
+  }
+  step "third" {
+    depends_on = [step.second]
+    run        = "true"
   }
 }
 
@@ -260,16 +266,54 @@ func TestRunIsCaughtUp(t *testing.T) {
 	if x := d.server.views.byRun[run]; x == nil || x.past == nil {
 		t.Error("the server has no view of the run")
 	}
-	caught, err := d.server.readRun(t.Context(), info)
-	if err != nil {
+	// compare asks for all folds of the run, which are caught up, and again after the view of the run was forgotten.
+	now := regexp.MustCompile(`"to":"[^"]*","critical":\[\],"waits":{[^}]*}`) // of the timeline of a run that goes on
+	compare := func() {
+		t.Helper()
+		paths := []string{"", "/node?path=second", "/timeline", "/graph", "/node?path=third"}
+		var caught [5]string
+		for i, path := range paths {
+			status, body := c.ask("GET", "/api/v1/runs/"+run+path, "")
+			if caught[i] = string(body); status != 200 || !strings.Contains(caught[i], "second") {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
+		}
+		for i, path := range paths {
+			d.server.views.forget(run)
+			if _, body := c.ask("GET", "/api/v1/runs/"+run+path, ""); now.ReplaceAllString(string(body), "") != now.ReplaceAllString(caught[i], "") {
+				t.Errorf("%s: caught up, the run is\n%s\nreplayed, it is\n%s", path, caught[i], body)
+			}
+		}
+		doc, err := d.server.readRun(t.Context(), info)
+		var plain bytes.Buffer
+		if err = errors.Join(err, json.NewEncoder(&plain).Encode(doc)); err != nil || plain.String() != caught[0] {
+			t.Errorf("encoded, the run is\n%s\nnot\n%s\n%v", caught[0], plain.String(), err)
+		}
+		for _, path := range paths { // the last view has all folds
+			c.ask("GET", "/api/v1/runs/"+run+path, "")
+		}
+	}
+	compare()
+	d.server.views.take(run).created = 1 // as of another run with the same id, which was removed
+	c.ask("GET", "/api/v1/runs/"+run, "")
+	if x := d.server.views.take(run); x.created != info.Created {
+		t.Error("the view of a run is that of another one with its id")
+	}
+	compare()
+	c.ask("POST", "/api/v1/runs/"+run+"/decide", `{"node":"second","word":"approve","by":"ann"}`)
+	until(t, "the run has ended", func() bool {
+		_, body := c.ask("GET", "/api/v1/runs?status=succeeded", "")
+		return strings.Contains(string(body), run)
+	})
+	if _, body := c.ask("GET", "/api/v1/runs/"+run, ""); !strings.Contains(string(body), `"status":"succeeded"`) {
+		t.Errorf("the run that has ended is %s", body)
+	}
+	if info, err = s.Get(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	d.server.views.forget(run)
-	fresh, err := d.server.readRun(t.Context(), info)
-	a, errA := json.Marshal(caught)
-	b, errB := json.Marshal(fresh)
-	if err := errors.Join(err, errA, errB); err != nil || string(a) != string(b) || !strings.Contains(string(b), `"second"`) {
-		t.Errorf("caught up, the run is\n%s\nreplayed, it is\n%s\n%v", a, b, err)
+	compare()
+	if _, body := c.ask("GET", "/api/v1/runs/"+run+"/node?path=third", ""); !strings.Contains(string(body), `"tries":[{"attempt":1`) {
+		t.Errorf("the node has no attempt: %s", body)
 	}
 	for range 2 * maxViews {
 		other := start("hold")
@@ -280,17 +324,48 @@ func TestRunIsCaughtUp(t *testing.T) {
 	if n := len(d.server.views.byRun); n > maxViews {
 		t.Errorf("the server keeps %d views", n)
 	}
-	c.ask("POST", "/api/v1/runs/"+run+"/decide", `{"node":"second","word":"approve","by":"ann"}`)
-	until(t, "the run has ended", func() bool {
-		_, body := c.ask("GET", "/api/v1/runs?status=succeeded", "")
-		return strings.Contains(string(body), run)
+}
+
+// TestViewsAreBounded: the server keeps the views that were used last, and not too many events.
+func TestViewsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var v views
+		for i := range 2 * maxViews {
+			time.Sleep(time.Millisecond)
+			v.take(fmt.Sprint(i))
+		}
+		first, last := fmt.Sprint(maxViews), fmt.Sprint(2*maxViews-1)
+		if len(v.byRun) != maxViews || v.byRun[first] == nil || v.byRun[last] == nil {
+			t.Errorf("%d views, of which %v and %v", len(v.byRun), v.byRun[first], v.byRun[last])
+		}
+		kept := v.take(first)
+		for i := range 3 {
+			time.Sleep(time.Millisecond)
+			v.weigh(v.take(fmt.Sprint("large ", i)), maxViewed/2)
+		}
+		if len(v.byRun) != 2 || v.byRun["large 1"] == nil || v.byRun["large 2"] == nil {
+			t.Errorf("views of %d events: %v", maxViewed/2, v.byRun)
+		}
+		if v.weigh(kept, 1); len(v.byRun) != 2 {
+			t.Errorf("a view that was forgotten is back: %v", v.byRun)
+		}
+		v.weigh(v.take("too large"), 2*maxViewed)
+		if len(v.byRun) != 1 || v.byRun["too large"] == nil {
+			t.Errorf("a view that is too large: %v", v.byRun)
+		}
+		time.Sleep(viewFor - time.Millisecond)
+		v.take("young")
+		time.Sleep(viewFor)
+		synctest.Wait()
+		if len(v.byRun) != 1 || v.byRun["young"] == nil {
+			t.Errorf("views that nobody has used for %s: %v", viewFor, v.byRun)
+		}
+		time.Sleep(3 * viewFor)
+		synctest.Wait()
+		if len(v.byRun) != 0 || v.sweeps {
+			t.Errorf("views that nobody uses: %v", v.byRun)
+		}
 	})
-	if _, body := c.ask("GET", "/api/v1/runs/"+run, ""); !strings.Contains(string(body), `"status":"succeeded"`) {
-		t.Errorf("the run that has ended is %s", body)
-	}
-	if d.server.views.byRun[run] != nil {
-		t.Error("the server keeps the view of a run that has ended")
-	}
 }
 
 // TestStreamGoesOn asks for the transitions of a run again from the middle: each comes once.

@@ -10,7 +10,9 @@ import (
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/view"
+	"github.com/flowrun/flowrun/runner/view/graph"
 )
 
 // node answers with the details of one node of a run: why it ran or did not, its attempts, the verdicts of its gates.
@@ -23,37 +25,15 @@ func (s *Server) node(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.daemon.store.Past(r.Context(), info.Run)
-	if err != nil {
-		return nil, err
-	}
-	var story *view.Story
-	err = p.Replay(r.Context(), func(e runner.Seen) bool {
-		about := e.Event.Node() == path
-		for i := range e.Caused.Transitions {
-			about = about || e.Caused.Transitions[i].Node == path
+	var out view.StoryDoc
+	err = s.lookAt(r.Context(), info, wanted{story: path}, func(x *runView, begun []*view.Begun) error {
+		if x.past.View.Node(path) == nil {
+			return &refusal{http.StatusNotFound, "node", fmt.Sprintf("run %s has no node %.200q", info.Run, path)}
 		}
-		if about {
-			if story == nil {
-				story = p.View.Story(path)
-			}
-			story.Apply(e.Event, e.Caused)
-		}
-		return true
+		out = x.stories[len(x.stories)-1].With(begun).Document()
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	if p.View.Node(path) == nil {
-		return nil, &refusal{http.StatusNotFound, "node", fmt.Sprintf("run %s has no node %.200q", info.Run, path)}
-	}
-	if story == nil {
-		story = p.View.Story(path)
-	}
-	begun := s.daemon.store.Unanswered(p, info)
-	s.daemon.store.Stand(p, info, begun)
-	story.Add(begun)
-	return story.Document(), nil
+	return out, err
 }
 
 // aboutPath describes the short form of a path in the description of a parameter.
@@ -82,7 +62,12 @@ func (s *Server) graph(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.daemon.store.DrawRun(r.Context(), info, "")
+	var out *graph.Graph
+	err = s.lookAt(r.Context(), info, wanted{}, func(x *runView, _ []*view.Begun) (err error) {
+		out, err = standalone.DrawPast(x.past)
+		return err
+	})
+	return out, err
 }
 
 // Definition is the text of the program that a run was started with.

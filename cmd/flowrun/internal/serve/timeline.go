@@ -29,12 +29,16 @@ func ReadTimeline(ctx context.Context, s *standalone.Store, info engine.Info, pa
 		return view.TimelineDoc{}, err
 	}
 	s.Stand(p, info, nil)
-	begin := p.View.StartedAt
+	return part.of(t, p.View), nil
+}
+
+// of is the part of the timeline of a run.
+func (part TimelinePart) of(t *view.Timeline, run *view.Run) view.TimelineDoc {
 	var to event.Time
 	if part.To > 0 {
-		to = begin.Add(part.To)
+		to = run.StartedAt.Add(part.To)
 	}
-	return t.Document(begin.Add(part.From), to, event.At(time.Now()), part.Most), nil
+	return t.Document(run.StartedAt.Add(part.From), to, event.At(time.Now()), part.Most)
 }
 
 // maxTimeline bounds the time in a run that a part of its timeline names, in milliseconds: a hundred years.
@@ -57,5 +61,11 @@ func (s *Server) timeline(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ReadTimeline(r.Context(), s.daemon.store, info, TimelinePart{time.Duration(from) * time.Millisecond, time.Duration(to) * time.Millisecond, most})
+	part := TimelinePart{time.Duration(from) * time.Millisecond, time.Duration(to) * time.Millisecond, most}
+	var out view.TimelineDoc
+	err = s.lookAt(r.Context(), info, wanted{timeline: true}, func(x *runView, _ []*view.Begun) error {
+		out = part.of(x.timeline, x.past.View)
+		return nil
+	})
+	return out, err
 }

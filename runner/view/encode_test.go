@@ -1,0 +1,39 @@
+package view_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// TestEncodeForgets: the kept text of a node goes with each change, also with those that are no transition of the node.
+func TestEncodeForgets(t *testing.T) {
+	r := view.New(&ir.Workflow{Name: "w", Nodes: []ir.Node{{Name: "all", Kind: ir.Step, ForEach: &ir.Expr{}}, {Name: "call", Kind: ir.Step}}})
+	before := ""
+	apply := func(ev event.Event, caused event.Reaction) {
+		t.Helper()
+		r.Apply([]event.Event{ev}, &caused)
+		got, err := r.Encode(func(*view.Document) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(r.Document())
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("encoded, the run is\n%s\nnot\n%s\n%v", got, want, err)
+		}
+		if string(got) == before {
+			t.Errorf("nothing has changed: %s", got)
+		}
+		before = string(got)
+	}
+	moves := func(list ...event.Transition) event.Reaction { return event.Reaction{Transitions: list} }
+	apply(event.Event{At: 1}, moves(event.Transition{Node: "all", Name: "all", To: event.Succeeded}, event.Transition{Node: "call", Name: "call", To: event.Running}))
+	apply(event.Event{At: 2}, moves(event.Transition{Node: "all[0]", Name: "all", To: event.Skipped})) // all is not empty any more
+	apply(event.Event{At: 3}, event.Reaction{Commands: []event.Command{{StartChild: &event.StartChild{Run: "child", Node: "call"}}}})
+	apply(event.Event{At: 4, ChildFinished: &event.ChildFinished{Run: "child", Node: "call"}}, event.Reaction{})
+	apply(event.Event{At: 5}, moves(event.Transition{Node: "call", Name: "call", Note: event.Warned, Reason: "late"}))
+}
