@@ -23,6 +23,10 @@ var states = []struct {
 		"liveList.by": "made of the list", "liveList.children": "made of the list", "liveList.first": "made of the list", "liveList.last": "made of the list",
 		"attempt.next": "made of the list", "attempt.prev": "made of the list",
 	}},
+	{"runner/engine", "Fold", map[string]string{
+		"Fold.header": "given again", "Fold.slice": "of tests", "Fold.write": "made again at the place of the reader",
+		"digest.h": "it marshals itself", "digest.buf": "of one event", "Fold.seen": "of one event",
+	}},
 	{"runner/slots", "Queue", nil},
 	{"runner/slots", "Choice", nil},
 }

@@ -113,6 +113,12 @@ func NewWriter(next uint64, link Link) *Writer {
 	return &Writer{next: next, link: link, batch: Batch{First: next}}
 }
 
+// Next is the number of the event that would come next; Link is the chain so far.
+func (w *Writer) Next() uint64 { return w.next }
+
+// Link is the chain's link after what was added and cut.
+func (w *Writer) Link() Link { return w.link }
+
 // Add appends an event; its Seq must be the next number.
 func (w *Writer) Add(ev event.Event) error {
 	if ev.Seq != w.next {
@@ -155,6 +161,11 @@ type Reader struct {
 
 // NewReader reads from the first event on.
 func NewReader(h Header) *Reader { return &Reader{run: h.Run, next: 1, link: h.First()} }
+
+// NewReaderAt reads from an event on: next is its number, link the chain so far.
+func NewReaderAt(h Header, next uint64, link Link) *Reader {
+	return &Reader{run: h.Run, next: next, link: link}
+}
 
 // Next is the number of the event that would come next; Link is the chain so far.
 func (r *Reader) Next() uint64 { return r.next }

@@ -15,6 +15,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -158,6 +159,16 @@ func (c *Coder) count(n int, none bool) (int, bool) {
 		return 0, true
 	}
 	return max(int(u), 1) - 1, u == 0
+}
+
+// Bytes codes bytes.
+func Bytes(c *Coder, b *[]byte) {
+	if !c.reading {
+		c.writeUint(uint64(len(*b)))
+		c.buf = append(c.buf, *b...)
+		return
+	}
+	*b = bytes.Clone(c.bytes())
 }
 
 // Uint codes a number.
