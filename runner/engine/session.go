@@ -319,8 +319,8 @@ func (s *Session) OnlyWatches() bool {
 	return len(s.fold.flying) > 0 && !s.fold.works() && len(s.children) == 0
 }
 
-// MinParked is how far away the next timer of a run must be for the run to be parked. Parking costs a commit, a sync of the
-// mark, and a replay.
+// MinParked is how far away the next timer of a run must be for the run to be parked. Parking costs a commit and a
+// replay.
 const MinParked = time.Second
 
 // CanPark reports whether the run can be parked, if its called runs can be: nothing is queued, in flight or waiting to be handed out, and its

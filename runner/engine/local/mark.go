@@ -53,7 +53,13 @@ func (m *mark) writeMark(seq uint64, link journal.Link) error {
 	return m.file.Sync()
 }
 
-func (m *mark) close() error { return errors.Join(m.file.Sync(), m.file.Close()) }
+// close syncs the mark only if a sync is due: thousands of runs that wake together would wait for a sync each.
+func (m *mark) close() (err error) {
+	if time.Since(m.synced) >= markSync {
+		err = m.file.Sync()
+	}
+	return errors.Join(err, m.file.Close())
+}
 
 func encodeMark(buf *[markSize]byte, run string, seq uint64, link journal.Link) {
 	binary.LittleEndian.PutUint64(buf[:], seq)

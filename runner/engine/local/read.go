@@ -91,10 +91,11 @@ func (e *Engine) explainMissing(ctx context.Context, c *claimed, err error) erro
 }
 
 func (e *Engine) eachPage(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
-	from, files := last+1, e.artifacts.Run(c.id)
-	for {
-		page, err := e.readPage(ctx, c.key, from, c.seq)
-		if err != nil {
+	from, limit, files := last+1, firstBatches, e.artifacts.Run(c.id)
+	for more := true; more; limit = pageBatches {
+		var page []journal.Batch
+		var err error
+		if page, more, err = e.readPage(ctx, c.key, from, c.seq, limit); err != nil {
 			return err
 		}
 		for _, b := range page {
@@ -104,9 +105,6 @@ func (e *Engine) eachPage(ctx context.Context, c *claimed, last uint64, each fun
 			}
 			from, last = b.First+1, b.Last()
 		}
-		if len(page) == 0 {
-			break
-		}
 	}
 	if stored := max(c.seq, c.noted.seq); last != stored {
 		return fmt.Errorf("%w: run %s: its journal ends at event %d, but events up to %d were stored", journal.ErrBroken, c.id, last, stored)
@@ -115,31 +113,34 @@ func (e *Engine) eachPage(ctx context.Context, c *claimed, last uint64, each fun
 }
 
 // A page is the part of a journal that is read at a time: up to this number of batches, and no
-// further batch after this number of bytes.
+// further batch after this number of bytes. The first page is small: a run that was parked often has no more, and
+// many readers want the first event alone.
 const (
-	pageBatches = 256
-	pageBytes   = 1 << 20
+	firstBatches = 8
+	pageBatches  = 256
+	pageBytes    = 1 << 20
 )
 
-func (e *Engine) readPage(ctx context.Context, key int64, from, to uint64) (page []journal.Batch, err error) {
+func (e *Engine) readPage(ctx context.Context, key int64, from, to uint64, limit int) (page []journal.Batch, more bool, err error) {
 	rows, err := e.read.QueryContext(ctx, `SELECT first, count, digest, link, body FROM batches
-		WHERE run = ? AND first >= ? AND first <= ? ORDER BY first LIMIT ?`, key, int64(from), int64(to), pageBatches)
+		WHERE run = ? AND first >= ? AND first <= ? ORDER BY first LIMIT ?`, key, int64(from), int64(to), limit)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer rows.Close()
-	for size := 0; size < pageBytes && rows.Next(); {
+	size := 0
+	for size < pageBytes && rows.Next() {
 		var first, digest int64
 		var link []byte
 		var b journal.Batch
 		if err := rows.Scan(&first, &b.Count, &digest, &link, &b.Body); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		b.First, b.Digest = uint64(first), uint64(digest)
 		copy(b.Link[:], link)
 		page, size = append(page, b), size+len(b.Body)
 	}
-	return page, rows.Err()
+	return page, len(page) == limit || size >= pageBytes, rows.Err()
 }
 
 // unmarkError removes the mark for the committer from an error.
