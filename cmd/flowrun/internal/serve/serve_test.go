@@ -326,7 +326,7 @@ func TestRunIsCaughtUp(t *testing.T) {
 	}
 }
 
-// TestViewsAreBounded: the server keeps the views that were used last, and not too many events.
+// TestViewsAreBounded: the server keeps the views that were used last, and not too much.
 func TestViewsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var v views
@@ -344,7 +344,7 @@ func TestViewsAreBounded(t *testing.T) {
 			v.weigh(v.take(fmt.Sprint("large ", i)), maxViewed/2)
 		}
 		if len(v.byRun) != 2 || v.byRun["large 1"] == nil || v.byRun["large 2"] == nil {
-			t.Errorf("views of %d events: %v", maxViewed/2, v.byRun)
+			t.Errorf("views of the size %d: %v", maxViewed/2, v.byRun)
 		}
 		if v.weigh(kept, 1); len(v.byRun) != 2 {
 			t.Errorf("a view that was forgotten is back: %v", v.byRun)
