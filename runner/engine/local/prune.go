@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -208,6 +209,10 @@ func (e *Engine) Sweep(ctx context.Context) error {
 	}))
 }
 
+// strayAge is how old artifacts of a run that is not there must be to be removed: what a new run reuses is written before the run is
+// there.
+const strayAge = time.Hour
+
 // cleanArtifacts removes the artifacts that a crash has left: those of runs that are not there, and those of ended runs that the
 // journal does not name.
 func (e *Engine) cleanArtifacts(ctx context.Context) error {
@@ -221,7 +226,7 @@ func (e *Engine) cleanArtifacts(ctx context.Context) error {
 		}
 		info, err := e.Get(ctx, id)
 		if errors.Is(err, engine.ErrNoRun) {
-			err = e.artifacts.Run(id).Remove()
+			err = e.artifacts.Run(id).RemoveOld(strayAge)
 		} else if err == nil && info.Ended != 0 {
 			err = e.cleanRun(ctx, id)
 		}
@@ -244,8 +249,8 @@ func (e *Engine) cleanRun(ctx context.Context, run string) error {
 	err = e.eachBatch(ctx, &c, 0, func(b journal.Batch) error {
 		events, err := reader.Read(b)
 		for _, ev := range events {
-			if f := ev.AttemptFinished; f != nil && f.Artifact != nil {
-				named[f.Artifact.Hash] = true
+			for _, a := range ev.Artifacts() {
+				named[a.Hash] = true
 			}
 		}
 		return err
