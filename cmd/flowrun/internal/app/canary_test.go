@@ -124,6 +124,7 @@ var spoken = []struct {
 	{"cancel CUT GIVEN --reason none --wait --timeout 1m", false},
 	{"cancel CUT --without-secrets", false},
 	{"cancel CUT argv --as ann --reason none", false},
+	{"cancel CUT --without-secrets --json", false},
 	{"kv set key something --namespace n --ttl 1h --json", false},
 	{"kv get key --namespace n --json", false},
 	{"kv list k --namespace n --limit 3 --json", false},
