@@ -96,7 +96,7 @@ func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) err
 	for _, answer := range answers {
 		e.tellGranted(answer)
 	}
-	return e.Sweep(ctx)
+	return e.sweepRemoved(ctx)
 }
 
 // removable refuses a run that somebody may want.
@@ -141,9 +141,17 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 	return nil
 }
 
-// Sweep removes the rest of runs that are being removed, in small transactions, and the programs
-// that no run uses any more.
+// Sweep removes the rest of runs that are being removed, the programs that no run uses any more, and the artifacts that a crash has
+// left. It reads the journals of all ended runs with artifacts.
 func (e *Engine) Sweep(ctx context.Context) error {
+	if err := e.sweepRemoved(ctx); err != nil {
+		return err
+	}
+	return e.explainError(e.cleanArtifacts(ctx))
+}
+
+// sweepRemoved removes the rest of runs that are being removed, in small transactions, and the programs that no run uses any more.
+func (e *Engine) sweepRemoved(ctx context.Context) error {
 	rows, err := e.read.QueryContext(ctx, "SELECT key, id FROM runs WHERE status = ?", pruned)
 	if err != nil {
 		return e.explainError(err)
@@ -196,9 +204,6 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		if err != nil {
 			return e.explainError(err)
 		}
-	}
-	if err := e.cleanArtifacts(ctx); err != nil {
-		return e.explainError(err)
 	}
 	return e.explainError(e.writeUrgent(func(tx *transaction) error {
 		if _, err := tx.exec("DELETE FROM definitions WHERE hash NOT IN (SELECT definition FROM runs)"); err != nil {
