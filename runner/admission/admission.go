@@ -42,7 +42,7 @@ import (
 )
 
 // Patience is how long an attempt waits for its grant before it is refused. An attempt that cannot start before is refused
-// at once. A refused request stays in the line.
+// at once, unless its own run can give back what it needs. A refused request stays in the line.
 const Patience = time.Second
 
 // Horizon is how many waiting requests of each resource, from the front of its line, a host gives to Apply at first: see
@@ -228,7 +228,7 @@ func (s *State) Apply(op Operation, now event.Time) (a Answer, err error) {
 			return a, err
 		}
 		a.Verdict, err = Queued, s.findObstacle(&a, r, now)
-		if a.Obstacle.Until.Sub(now) > Patience {
+		if a.Obstacle.Until.Sub(now) > Patience && !s.mayGiveBack(r) {
 			r.Refused, a.Verdict = true, Refused
 		}
 		return a, err
@@ -297,6 +297,13 @@ func (s *State) addRequest(r *Request, now event.Time) (_ *Request, reserved boo
 
 // isReserved reports whether the attempt was refused and granted then, and has not asked again.
 func (r *Request) isReserved() bool { return r.Granted && r.Refused }
+
+// mayGiveBack reports whether the run of a request has a reservation that the request lacks. The run gives the reservation back if its
+// node finds no slot, and the slot may be that of the attempt that asks. If the attempt were refused at once, the two nodes could take slot
+// and reservation from each other for ever.
+func (s *State) mayGiveBack(r *Request) bool {
+	return slices.ContainsFunc(s.requests, func(o *Request) bool { return o != r && o.Run == r.Run && o.isReserved() && r.sharesNeed(o) })
+}
 
 // startReserved starts the attempt of a reservation. A limit may have met something since the grant: the reservation goes back to its place
 // in the line then, and what it had goes to others.

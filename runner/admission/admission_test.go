@@ -240,11 +240,10 @@ func TestRules(t *testing.T) {
 			"ask again": func(t *rapid.T) {
 				r := *some(t)
 				a := step(Operation{Ask: &r})
+				// A lapsed one that stands in the line again can let others through: a request behind it that lacks its first need now does
+				// not stand in the line of its second one.
 				if at := s.Find(r.Key); at.Lapsed || at.Order != r.Order || !r.Lapsed && ((a.Verdict == Granted) != r.Granted || len(a.Granted) > 0) {
 					t.Fatalf("%s asks again: %+v", r.Key, a)
-				}
-				if len(a.Granted) > 1 || len(a.Granted) == 1 && a.Granted[0].Key != r.Key {
-					t.Fatalf("the request of %s grants %v", r.Key, keys(a.Granted))
 				}
 			},
 			"refuse": func(t *rapid.T) { step(Operation{Refuse: some(t).Key}) },

@@ -491,3 +491,31 @@ func TestWrongMoment(t *testing.T) {
 
 	}
 }
+
+// Two nodes of a run have one slot, and a rate limit allows one start. The one that asks while the other has the reservation is not refused at
+// once: the run gives the reservation back, because it has no slot for it. A node of another run is refused.
+func TestRunGivesItsReservationBack(t *testing.T) {
+	s := Load(nil, &shared.Map{})
+	n := paced("svc", 1, time.Minute)
+	applyAt(t, s, ask("a", 1, n), second)
+	if a := applyAt(t, s, ask("b", 2, n), 2*second); a.Verdict != Refused {
+		t.Fatalf("b is %s", a.Verdict)
+	}
+	minute := second.Add(time.Minute)
+	applyAt(t, s, ended("a", shared.Uncounted), minute)
+	if b := s.Find("b"); !b.isReserved() {
+		t.Fatalf("b has no reservation: %+v", b)
+	}
+	other := ask("d", 4, n)
+	other.Ask.Run = "another"
+	if a := applyAt(t, s, other, minute); a.Verdict != Refused {
+		t.Errorf("d, of another run, is %s", a.Verdict)
+	}
+	if a := applyAt(t, s, ask("c", 3, n), minute); a.Verdict != Queued {
+		t.Errorf("c is %s", a.Verdict)
+	}
+	a := applyAt(t, s, Operation{Remove: []string{"b"}}, minute)
+	if c := s.Find("c"); len(a.Granted) != 1 || a.Granted[0] != c || c.isReserved() {
+		t.Errorf("granted: %+v; c is %+v", a.Granted, c)
+	}
+}

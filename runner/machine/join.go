@@ -150,6 +150,9 @@ func (m *Machine) closeJoin(p ref, err *event.Error) {
 		d.join.detached = true
 		m.detached += d.remaining
 		m.strays = append(m.strays, p)
+		if m.stopping != nil { // what stops the run has gone through the others, and passes by a group that has ended
+			m.agenda.push(task{do: doCancelChildren, ref: p, reason: m.whyStopped(), hard: !m.sparesAlways()})
+		}
 		m.agenda.push(task{do: doCollect, ref: p})
 	default:
 		assert(false, "%s has the unknown losers %q", d.path, m.loserPolicy(p))

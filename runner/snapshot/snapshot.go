@@ -308,8 +308,10 @@ func List[T any](c *Coder, list *[]T, each func(*T)) {
 		if *list = nil; none {
 			return
 		}
-		*list = make([]T, n) // count has seen to it that n is not more than the bytes that are left
+		*list = make([]T, 0, min(n, 4096)) // it grows with what is read
 		for i := 0; i < n && c.err == nil; i++ {
+			var t T
+			*list = append(*list, t)
 			each(&(*list)[i])
 		}
 		return
@@ -333,7 +335,7 @@ func Map[K cmp.Ordered, V any](c *Coder, m *map[K]V, key func(*K), each func(*V)
 	if *m = nil; none {
 		return
 	}
-	*m = make(map[K]V, n)
+	*m = make(map[K]V, min(n, 4096))
 	for i := 0; i < n && c.err == nil; i++ {
 		var k K
 		var v V
@@ -530,7 +532,7 @@ func (c *Coder) readValue() (v value.Value) {
 		n, none := c.count(0, false)
 		var l []any
 		if !none {
-			l = make([]any, 0, n)
+			l = make([]any, 0, min(n, 4096))
 		}
 		for i := 0; i < n && c.err == nil; i++ {
 			l = append(l, c.readValue())
@@ -540,7 +542,7 @@ func (c *Coder) readValue() (v value.Value) {
 		n, none := c.count(0, false)
 		var o map[string]any
 		if !none {
-			o = make(map[string]any, n)
+			o = make(map[string]any, min(n, 4096))
 		}
 		for i := 0; i < n && c.err == nil; i++ {
 			var k string

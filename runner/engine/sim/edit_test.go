@@ -174,7 +174,7 @@ func drawProgram(t *testing.T, seed uint64) (string, *ir.Program) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 100 {
 		// decisions of people are tested beside package reuse
-		text := randomProgram(r, rand.New(rand.NewPCG(seed, 2)), nil, 1+r.IntN(16), false, false)
+		text := randomProgram(r, rand.New(rand.NewPCG(seed, 2)), nil, nil, 1+r.IntN(16), false, false)
 		if p, bad := loadText(text); !bad {
 			return text, p
 		}

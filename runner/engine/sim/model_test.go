@@ -104,6 +104,7 @@ type activation struct {
 type outcome struct {
 	status     event.Status
 	output     value.Value
+	winner     value.Value
 	attempts   int
 	iterations int
 	err        *event.Error
@@ -579,11 +580,19 @@ func (m *model) once(n *ir.Node, in *activation, path string) *outcome {
 		}
 	}
 	o := &outcome{status: worst(results)}
+	if n.Join != nil { // those that a pattern is made of wait for the losers
+		o = enough(results, whole(n.Join.Count))
+	}
 	if o.status == event.Succeeded {
 		o.output = output
 	}
 	if o.status == event.Succeeded && n.Result != nil {
 		if o.output, err = m.value(n.Result, in, n, o); err != nil {
+			return failed(err)
+		}
+	}
+	if o.status == event.Succeeded && n.Winner != nil {
+		if o.winner, err = m.value(n.Winner, in, n, o); err != nil {
 			return failed(err)
 		}
 	}
@@ -593,6 +602,19 @@ func (m *model) once(n *ir.Node, in *activation, path string) *outcome {
 		}
 	}
 	return o
+}
+
+// enough is a group that needs some of its children to succeed.
+func enough(results []*outcome, least int) *outcome {
+	for _, r := range results {
+		if r.status == event.Succeeded {
+			least--
+		}
+	}
+	if least > 0 {
+		return &outcome{status: event.FailedS}
+	}
+	return &outcome{status: event.Succeeded}
 }
 
 func (m *model) blockBelow(n *ir.Node, in *activation) {
@@ -871,6 +893,8 @@ func (o *outcome) attr(name string) (value.Value, error) {
 		return string(o.status), nil
 	case "output":
 		return o.output, nil
+	case "winner":
+		return o.winner, nil
 	case "attempts":
 		return float64(o.attempts), nil
 	case "iterations":

@@ -30,6 +30,9 @@ type writer struct {
 	people  *rand.Rand
 	asking  int
 	happens bool // there are events and sync points
+	// patterns draws feedbacks, consensuses and competitions; nil for a program without. drawn is how many there are.
+	patterns *rand.Rand
+	drawn    int
 }
 
 // maxCalls is how many workflows call each other in a random program, besides the one that is run.
@@ -37,8 +40,8 @@ const maxCalls = 3
 
 // randomProgram writes a program of at most size nodes. Timeouts and cancels depend on when things happen, so timed says
 // whether there may be any: without them the end of a run does not depend on the order of events.
-func randomProgram(r, more, people *rand.Rand, size int, timed, events bool) string {
-	w := &writer{r: r, left: size, more: more, people: people, happens: events}
+func randomProgram(r, more, people, patterns *rand.Rand, size int, timed, events bool) string {
+	w := &writer{r: r, left: size, more: more, people: people, patterns: patterns, happens: events}
 	if w.more.IntN(2) == 0 {
 		w.helps = 2
 	}
@@ -361,6 +364,9 @@ func (w *writer) events(depth int, name string, timed bool) {
 func (w *writer) node(depth int, timed bool) {
 	if w.people != nil && depth < 4 && w.people.IntN(4) == 0 {
 		w.asksPeople(depth, timed)
+	}
+	if w.patterns != nil && depth < 4 && w.patterns.IntN(4) == 0 {
+		w.pattern(depth, timed)
 	}
 	w.left--
 	w.names++

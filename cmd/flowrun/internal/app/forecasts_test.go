@@ -25,9 +25,8 @@ workflow "main" {
     type    = bool
     default = false
   }
-  step "list" { value = var.list }
   step "each" {
-    for_each = step.list.output
+    for_each = var.list
     run      = "sleep 0.05"
   }
   step "then" {
