@@ -77,7 +77,7 @@ workflow "main" {
 	say(exitDone, nil, "apply", "flow.hcl")
 	say(exitNo, nil, "apply", "flow.hcl", "--input", "fail=true")
 	say(exitDone, nil, "apply", "flow.hcl", "--target", "each")
-	say(exitDone, nil, "retry", "latest", "--from", "each")
+	say(exitDone, nil, "retry", "latest", "--from", "each", "--all")
 	say(exitDone, &have, "stats", "--forecasts", "--daily", "--json")
 	f := have.Forecasts
 	if f.Total.Runs != 1 || len(f.Workflows) != 1 || f.Workflows[0].Name != "main" {
