@@ -42,7 +42,7 @@ dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/
 
 runner/event                     pure: dsl/ir dsl/value
 loop                             pure: runner/event
-loop/machine                     pure: dsl/ir dsl/value loop runner/compose runner/event runner/plan
+loop/machine                     pure: dsl/ir dsl/value loop runner/compose runner/event runner/plan runner/snapshot
 runner/heap                      pure:
 runner/scripts                   pure: dsl/ir dsl/shell
 runner/outline                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy

@@ -23,6 +23,10 @@ var states = []struct {
 		"liveList.by": "made of the list", "liveList.children": "made of the list", "liveList.first": "made of the list", "liveList.last": "made of the list",
 		"attempt.next": "made of the list", "attempt.prev": "made of the list",
 	}},
+	{"loop/machine", "Machine", map[string]string{
+		"Machine.graph": "given again", "Machine.loop": "given again", "Machine.eval": "given again", "Machine.noted": "empty between events", "Machine.out": "nil between events",
+		"counts": "coded whole", "hour": "coded whole", "spending": "coded whole",
+	}},
 	{"runner/engine", "Fold", map[string]string{
 		"Fold.header": "given again", "Fold.slice": "of tests", "Fold.write": "made again at the place of the reader",
 		"digest.h": "it marshals itself", "digest.buf": "of one event", "Fold.seen": "of one event",
@@ -117,7 +121,10 @@ func lostFields(p *typed, root string, left map[string]string) (lost, unused []s
 				}
 				return
 			}
-			seen[t] = true
+			if seen[t] = true; left[t.Obj().Name()] != "" {
+				used[t.Obj().Name()] = true
+				return
+			}
 			for f := range s.Fields() {
 				name := t.Obj().Name() + "." + f.Name()
 				switch {

@@ -34,7 +34,7 @@ type office struct {
 	end   event.End
 	seq   uint64 // events of the loop's journal
 
-	machines map[string]*machine.Machine // by run, after keep
+	machines map[string]*machine.Restored // by run, after keep
 
 	follows bool        // run becomes the run that goes on
 	ends    []event.End // of the runs
@@ -49,7 +49,13 @@ func newOffice(t *testing.T, source string) *office {
 	}
 	x := &office{t: t, p: p.IR, store: sim.NewStore(1)}
 	programs := new(runner.Programs)
-	x.o = sim.Options{Factory: programs.Machine, Events: programs.Events, World: x, Watch: x.watch}
+	x.o = sim.Options{Factory: func(h journal.Header, definition []byte) (engine.Machine, error) {
+		m, err := programs.Machine(h, definition)
+		if loop, ok := m.(*machine.Machine); ok {
+			return &machine.Restored{Machine: loop}, err
+		}
+		return m, err
+	}, Events: programs.Events, World: x, Watch: x.watch}
 	x.host = sim.New(x.store, x.o)
 	return x
 }

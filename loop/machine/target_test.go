@@ -98,10 +98,10 @@ func (x *office) stopAt(at event.Time) {
 // keep keeps the machines of runs.
 func (x *office) keep() {
 	factory := x.o.Factory
-	x.machines = map[string]*machine.Machine{}
+	x.machines = map[string]*machine.Restored{}
 	x.o.Factory = func(h journal.Header, definition []byte) (engine.Machine, error) {
 		m, err := factory(h, definition)
-		if loop, is := m.(*machine.Machine); is {
+		if loop, is := m.(*machine.Restored); is {
 			x.machines[h.Run] = loop
 		}
 		return m, err

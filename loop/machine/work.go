@@ -56,7 +56,7 @@ type work struct {
 	say              string               // why, in words
 	gone             bool                 // the source calls the item closed
 	tree             *event.Worktree      // nil: the run has none, or it is removed
-	then             func()               // what follows when the worktree is removed
+	then             after                // what follows when the worktree is removed
 }
 
 // words say who has the item.
@@ -266,7 +266,7 @@ func (m *Machine) runEnded(f *event.ChildFinished) {
 		m.usage.Add(*f.Usage)
 		m.limits.spend(m.now, f.Usage.CostUSD)
 	}
-	m.clearWorktree(w, func() { m.finish(w, f) })
+	m.clearWorktree(w, after{ended: f})
 }
 
 // finish goes on with an item whose run has ended.
@@ -312,7 +312,7 @@ func (m *Machine) report(w *work) {
 
 // release gives an item back that was not done.
 func (m *Machine) release(w *work, reason string) {
-	m.clearWorktree(w, func() { m.endClaim(w, event.ClaimRelease, reason) })
+	m.clearWorktree(w, after{reason: reason})
 }
 
 // endClaim ends the claim of an item.

@@ -51,7 +51,7 @@ func (m *Machine) worktreeMade(w *work, f *event.AttemptFinished) {
 	}
 	m.calm("worktree")
 	if w.tree = &tree; w.lost {
-		m.clearWorktree(w, func() { m.forget(w, "the claim was lost") })
+		m.clearWorktree(w, after{lost: true})
 		return
 	}
 	m.startRun(w)
@@ -64,10 +64,29 @@ func enter(c *event.StartChild, tree *event.Worktree) {
 	}
 }
 
+// after is what follows when the worktree of an item is removed, or stays: its run has ended, or it is forgotten because its claim
+// was lost, or else its claim is released.
+type after struct {
+	ended  *event.ChildFinished
+	lost   bool
+	reason string // of the release
+}
+
+func (m *Machine) goOnAfter(w *work, a after) {
+	switch {
+	case a.ended != nil:
+		m.finish(w, a.ended)
+	case a.lost:
+		m.forget(w, "the claim was lost")
+	default:
+		m.endClaim(w, event.ClaimRelease, a.reason)
+	}
+}
+
 // clearWorktree has the worktree of an item removed in which nobody works any more, and then goes on, also if the worktree stays.
-func (m *Machine) clearWorktree(w *work, then func()) {
+func (m *Machine) clearWorktree(w *work, then after) {
 	if w.tree == nil {
-		then()
+		m.goOnAfter(w, then)
 		return
 	}
 	w.stage, w.then = clearing, then
@@ -84,6 +103,6 @@ func (m *Machine) worktreeCleared(w *work, f *event.AttemptFinished) {
 		m.warn("", fmt.Sprintf("the worktree %s of item %s stays, with branch %s: %s", tree.Root, w.item.ID, tree.Branch, tree.Kept))
 	}
 	then := w.then
-	w.tree, w.then = nil, nil
-	then()
+	w.tree, w.then = nil, after{}
+	m.goOnAfter(w, then)
 }

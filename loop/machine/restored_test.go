@@ -1,0 +1,44 @@
+package machine
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/snapshot/snapshottest"
+)
+
+// Restored is a machine that is written as bytes after each event of the first hundred, and after one in
+// ten from then on. It goes on as the machine that is read from them. It panics if that is not
+// the same machine.
+type Restored struct {
+	*Machine
+	events int
+}
+
+// Advance implements engine.Machine.
+func (r *Restored) Advance(budget int, out *event.Reaction) bool {
+	if r.Machine.Advance(budget, out) {
+		return true
+	}
+	if r.events++; r.events > 100 && r.events%10 > 0 {
+		return false
+	}
+	state, err := r.State()
+	if err != nil {
+		panic(err)
+	}
+	m, err := Restore(r.graph, r.loop, r.eval, state)
+	if err != nil {
+		panic(err)
+	}
+	again, err := m.State()
+	if err != nil || !bytes.Equal(state, again) {
+		panic(fmt.Sprintf("a machine of %d bytes is restored as one of %d (%v)", len(state), len(again), err))
+	}
+	if err := snapshottest.Same(r.Machine, m, map[string]bool{"Machine.composer": true, "Machine.noted": true, "Machine.out": true, "Machine.eval": true}); err != nil {
+		panic(err)
+	}
+	r.Machine = m
+	return false
+}
