@@ -260,8 +260,8 @@ func (s *sunk) judgeArtifacts(t *testing.T) {
 			if err := json.Unmarshal(line, &ev); err != nil {
 				return err
 			}
-			if f := ev.AttemptFinished; f != nil && f.Artifact != nil {
-				named[f.Artifact.Hash] = true
+			for _, a := range ev.Artifacts() {
+				named[a.Hash] = true
 			}
 		}
 		return nil

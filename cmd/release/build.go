@@ -37,6 +37,35 @@ func (r *release) commonFiles(host string) (out []file, err error) {
 		}
 		out = append(out, file{"completions/" + name, []byte(text + "\n"), 0o644})
 	}
+	manuals, err := manuals(r.root, host)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, manuals...)
 	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return out, nil
+}
+
+// manuals has a program write its manual pages, and returns them.
+func manuals(root, program string) (out []file, err error) {
+	dir, err := os.MkdirTemp("", "flowrun-man-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if _, err := output(root, nil, program, "man", dir); err != nil {
+		return nil, err
+	}
+	pages, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pages {
+		text, err := os.ReadFile(filepath.Join(dir, p.Name()))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file{"man/man1/" + p.Name(), text, 0o644})
+	}
 	return out, nil
 }

@@ -53,7 +53,7 @@ func TestRelease(t *testing.T) {
 	for _, target := range want {
 		name := "flowrun_" + target.os + "_" + target.arch
 		files := unpack(t, filepath.Join(out, name+".tar.gz"), name)
-		for _, need := range []string{"LICENSE", "NOTICE", "README.md", "completions/flowrun.bash", "completions/_flowrun", "completions/flowrun.fish",
+		for _, need := range []string{"LICENSE", "NOTICE", "README.md", "completions/flowrun.bash", "completions/_flowrun", "completions/flowrun.fish", "man/man1/flowrun.1", "man/man1/flowrun-apply.1",
 			"licenses/std/LICENSE", "licenses/modernc.org/sqlite/LICENSE", "licenses/github.com/hashicorp/hcl/v2/LICENSE",
 			"licenses/memory/embed/uselite/use-lite-en.int8.packed/LICENSE.use-lite.Apache-2.0.txt"} {
 			if len(files[need]) == 0 {

@@ -8,7 +8,7 @@
 // answer that the journal has always has its file.
 //
 // A file has the SHA-256 of its content as its name and lies in a folder of its run: artifacts/RUN/HASH. A folder for each run makes
-// removal simple: nobody counts references. A retry copies the files of what it reuses into the folder of the new run.
+// removal simple: nobody counts references. A retry writes what it reuses into files of the new run, many results to a file.
 //
 //   - Write: a new file, sync, rename, sync of the folder. A crash leaves a file that no journal names. Clean removes such files once
 //     the run has ended, and Remove removes all files of a removed run.
@@ -30,6 +30,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/event"
@@ -91,6 +92,21 @@ func (r *Run) Take(f *event.AttemptFinished) error {
 		return err
 	}
 	f.Artifact = a
+	return nil
+}
+
+// TakeReused replaces the long parts of what a run reuses by references, once they are durable. If they cannot be written, all parts
+// stay where they are.
+func (r *Run) TakeReused(s *event.RunStarted) error {
+	whole := *s
+	for _, p := range s.TakeReused() {
+		a, err := r.put(p)
+		if err != nil {
+			*s = whole
+			return err
+		}
+		s.Results = append(s.Results, a)
+	}
 	return nil
 }
 
@@ -203,6 +219,15 @@ func (r *Run) Size() (bytes int64, err error) {
 
 // Remove removes all artifacts of the run.
 func (r *Run) Remove() error { return os.RemoveAll(r.dir) }
+
+// RemoveOld removes all artifacts of the run if the last one was written longer ago than age.
+func (r *Run) RemoveOld(age time.Duration) error {
+	info, err := os.Lstat(r.dir)
+	if err != nil || time.Since(info.ModTime()) < age {
+		return nil
+	}
+	return r.Remove()
+}
 
 // Clean removes the files that the journal of the run does not name; named has their hashes. The run must have ended.
 func (r *Run) Clean(named map[string]bool) error {

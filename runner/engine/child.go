@@ -21,7 +21,7 @@ func Child(parent Start, c event.StartChild) Start {
 	s.Header.Run, s.Header.Workflow, s.Header.Created = c.Run, c.Workflow, 0
 	s.First.Run, s.First.Workflow, s.First.Inputs, s.First.Late = c.Run, c.Workflow, c.Inputs, c.Late
 	s.First.Secrets = Variables(s.First.Secrets)
-	s.First.Targets, s.First.Reused, s.First.RetryOf = nil, nil, "" // which are the parent's nodes and run
+	s.First.Targets, s.First.Reused, s.First.Results, s.First.RetryOf = nil, nil, nil, "" // which are the parent's nodes and run
 	s.First.ExpectedUS, s.First.ExpectedTimes = nil, nil
 	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
 	s.First.Loop, s.First.Traceparent = nil, ""

@@ -86,6 +86,19 @@ func NewSession(s Start, m Machine) *Session {
 	return &Session{start: s, fold: NewFold(s.Header, m), taken: map[int64]bool{}, live: map[uint64]handed{}, children: map[string]*child{}}
 }
 
+// RestoreSession is NewSession for a run of which the state of [Session.Fold] was kept: see [RestoreFold]. The batches that came after it are
+// rebuilt, if there are any, and the session begins. The first event of the start must be that of the run. Only a run whose effects are all
+// done can begin so: it has been driven.
+func RestoreSession(s Start, state []byte, machine func(state []byte) (Machine, error)) (*Session, error) {
+	f, err := RestoreFold(s.Header, state, machine)
+	if err != nil {
+		return nil, err
+	}
+	x := NewSession(s, nil)
+	x.fold = f
+	return x, nil
+}
+
 // SetWindow bounds what is handed out at once, from now on.
 func (s *Session) SetWindow(w Window) { s.window = w }
 

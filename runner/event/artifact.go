@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -32,6 +34,8 @@ type Parts struct {
 	Stderr  string      `json:"stderr,omitempty"`
 	Output  value.Value `json:"output,omitempty"`
 	Partial value.Value `json:"partial,omitempty"`
+	// Reused are the parts of results of an earlier run, by the paths of their nodes.
+	Reused map[string]*Parts `json:"reused,omitempty"`
 }
 
 // Encode returns the content of an artifact, and a reference to the content.
@@ -81,10 +85,14 @@ func (f *AttemptFinished) TakeParts() *Parts {
 	if isLong(f.Partial) {
 		p.Partial, f.Partial = f.Partial, nil
 	}
-	if p == (Parts{}) {
+	if p.isEmpty() {
 		return nil
 	}
 	return &p
+}
+
+func (p *Parts) isEmpty() bool {
+	return p.Stdout == "" && p.Stderr == "" && p.Output == nil && p.Partial == nil
 }
 
 // isLong reports whether a value has more than [limits.MaxInline] bytes as JSON.
@@ -124,6 +132,74 @@ func (f *AttemptFinished) Whole() (*AttemptFinished, error) {
 	return &w, nil
 }
 
+// maxPack is the size of reused parts in bytes from which the next artifact begins.
+const maxPack = 8 << 20
+
+// TakeReused takes the parts that are longer than [limits.MaxInline] out of the results of the earlier run, into as many artifacts
+// as needed. What a person has set stays.
+func (s *RunStarted) TakeReused() (packs []*Parts) {
+	size, short := maxPack, maps.Clone(s.Reused)
+	for _, path := range slices.Sorted(maps.Keys(s.Reused)) {
+		k := s.Reused[path]
+		if k.Set {
+			continue
+		}
+		f := AttemptFinished{Stdout: k.Stdout, Stderr: k.Stderr, Output: k.Output}
+		p := f.TakeParts()
+		if p == nil {
+			continue
+		}
+		if size >= maxPack {
+			packs, size = append(packs, &Parts{Reused: map[string]*Parts{}}), 0
+		}
+		size += len(p.Stdout) + len(p.Stderr)
+		if p.Output != nil {
+			text, _ := json.Marshal(p.Output) // it was marshalled before
+			size += len(text)
+		}
+		packs[len(packs)-1].Reused[path] = p
+		left := *k
+		left.Stdout, left.Stderr, left.Output = f.Stdout, f.Stderr, f.Output
+		short[path] = &left
+	}
+	if packs != nil {
+		s.Reused = short
+	}
+	return packs
+}
+
+// Whole returns the event with all parts of what is reused, and without references. An event without references is returned as it is.
+func (s *RunStarted) Whole() (*RunStarted, error) {
+	if s.Results == nil {
+		return s, nil
+	}
+	w := *s
+	w.Reused, w.Results = maps.Clone(s.Reused), nil
+	for _, a := range s.Results {
+		pack, err := a.load()
+		if err != nil {
+			return nil, fmt.Errorf("reused results: %w", err)
+		}
+		for path, p := range pack.Reused { // any order: each fills its own
+			if w.Reused[path] == nil {
+				return nil, fmt.Errorf("reused results: the artifact %.12s has parts of %s, which is not reused", a.Hash, path)
+			}
+			k := *w.Reused[path]
+			if p.Stdout != "" {
+				k.Stdout = p.Stdout
+			}
+			if p.Stderr != "" {
+				k.Stderr = p.Stderr
+			}
+			if p.Output != nil {
+				k.Output = p.Output
+			}
+			w.Reused[path] = &k
+		}
+	}
+	return &w, nil
+}
+
 // Shown is Whole for people: a part that cannot be read is replaced by the reason.
 func (f *AttemptFinished) Shown() *AttemptFinished {
 	w, err := f.Whole()
@@ -142,19 +218,35 @@ func (a *Artifact) load() (*Parts, error) {
 	return a.From.Load(a)
 }
 
-// Whole returns the event with all parts of an answer.
+// Whole returns the event with all parts.
 func (e Event) Whole() (Event, error) {
 	if f := e.AttemptFinished; f != nil && f.Artifact != nil {
 		w, err := f.Whole()
 		e.AttemptFinished = w
 		return e, err
 	}
+	if s := e.RunStarted; s != nil && s.Results != nil {
+		w, err := s.Whole()
+		e.RunStarted = w
+		return e, err
+	}
 	return e, nil
+}
+
+// Artifacts lists the references of an event.
+func (e *Event) Artifacts() []*Artifact {
+	if f := e.AttemptFinished; f != nil && f.Artifact != nil {
+		return []*Artifact{f.Artifact}
+	}
+	if s := e.RunStarted; s != nil {
+		return s.Results
+	}
+	return nil
 }
 
 // Bind says where the artifacts of an event lie.
 func (e *Event) Bind(from Artifacts) {
-	if f := e.AttemptFinished; f != nil && f.Artifact != nil {
-		f.Artifact.From = from
+	for _, a := range e.Artifacts() {
+		a.From = from
 	}
 }

@@ -139,6 +139,8 @@ type RunStarted struct {
 	// without running again.
 	RetryOf string             `json:"retry_of,omitempty"`
 	Reused  map[string]*Reused `json:"reused,omitempty"`
+	// Results are references to the parts of Reused that are too long for the journal. Whole gives the event with them.
+	Results []*Artifact `json:"results,omitempty"`
 	// Traceparent is the span outside flowrun whose child the span of the run is, as W3C's "Trace Context" has it; "": there is none.
 	Traceparent string `json:"traceparent,omitempty"`
 	// Cause is what started the run, if no person, call or retry alone did; see [RunStarted.CauseOf]. Without a kind it has the events alone.

@@ -308,10 +308,8 @@ func List[T any](c *Coder, list *[]T, each func(*T)) {
 		if *list = nil; none {
 			return
 		}
-		*list = make([]T, 0, min(n, 4096)) // it grows with what is read
+		*list = make([]T, n) // count has seen to it that n is not more than the bytes that are left
 		for i := 0; i < n && c.err == nil; i++ {
-			var t T
-			*list = append(*list, t)
 			each(&(*list)[i])
 		}
 		return
@@ -335,7 +333,7 @@ func Map[K cmp.Ordered, V any](c *Coder, m *map[K]V, key func(*K), each func(*V)
 	if *m = nil; none {
 		return
 	}
-	*m = make(map[K]V, min(n, 4096))
+	*m = make(map[K]V, n)
 	for i := 0; i < n && c.err == nil; i++ {
 		var k K
 		var v V
@@ -532,7 +530,7 @@ func (c *Coder) readValue() (v value.Value) {
 		n, none := c.count(0, false)
 		var l []any
 		if !none {
-			l = make([]any, 0, min(n, 4096))
+			l = make([]any, 0, n)
 		}
 		for i := 0; i < n && c.err == nil; i++ {
 			l = append(l, c.readValue())
@@ -542,7 +540,7 @@ func (c *Coder) readValue() (v value.Value) {
 		n, none := c.count(0, false)
 		var o map[string]any
 		if !none {
-			o = make(map[string]any, min(n, 4096))
+			o = make(map[string]any, n)
 		}
 		for i := 0; i < n && c.err == nil; i++ {
 			var k string

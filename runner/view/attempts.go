@@ -27,6 +27,7 @@ type Begun struct {
 	Gate       string
 	Compensate bool
 	StartedAt  event.Time
+	Agent      string // that carries it out; "" if no agent does
 	// Command is what the attempt carries out, in a line: the program with its arguments, the script, or the request. A secret is not in it.
 	Command string
 	// Interrupted is why it never answers, "" while it is under way. Heard is then the last that the journal knows of its driver,
@@ -77,7 +78,11 @@ func (a *Attempts) Apply(events []event.Event, reaction *event.Reaction) {
 	}
 	for i := range reaction.Commands {
 		if c := reaction.Commands[i].Start; c != nil {
-			a.live[c.Ticket] = &Begun{Ticket: c.Ticket, Run: c.Run, Node: c.Node, Name: c.Name, Attempt: c.Attempt, Gate: c.Gate,
+			agent := ""
+			if c.Agent != nil {
+				agent = c.Agent.Name
+			}
+			a.live[c.Ticket] = &Begun{Agent: agent, Ticket: c.Ticket, Run: c.Run, Node: c.Node, Name: c.Name, Attempt: c.Attempt, Gate: c.Gate,
 				Compensate: c.Compensate, StartedAt: a.last, Command: commandOf(c)}
 		}
 	}

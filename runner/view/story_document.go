@@ -43,9 +43,10 @@ type TryDoc struct {
 	StdoutLog  string        `json:"stdout_log,omitempty"`
 	StderrLog  string        `json:"stderr_log,omitempty"`
 	Dropped    bool          `json:"dropped,omitempty"`
-	// Node, Process and Says are set for attempts that have not answered. The outcome is then "running" or "interrupted", the time
+	// Node, Agent, Process and Says are set for attempts that have not answered. The outcome is then "running" or "interrupted", the time
 	// of the end null, and Stdout and Stderr are the ends of what was written; HeardAt is the last sign of life.
 	Node    string  `json:"node,omitempty"`
+	Agent   string  `json:"agent,omitempty"`
 	Process int     `json:"process,omitempty"`
 	Command string  `json:"command,omitempty"` // of one that has not answered
 	Says    string  `json:"says,omitempty"`
@@ -88,7 +89,7 @@ func (s *Story) Document() StoryDoc {
 
 // Document gives an attempt that has not answered.
 func (b *Begun) Document() TryDoc {
-	doc := TryDoc{Node: b.Node, Attempt: b.Attempt, Gate: b.Gate, Compensate: b.Compensate, Outcome: event.Outcome(event.Running),
+	doc := TryDoc{Node: b.Node, Agent: b.Agent, Attempt: b.Attempt, Gate: b.Gate, Compensate: b.Compensate, Outcome: event.Outcome(event.Running),
 		StartedAt: Moment(b.StartedAt), ExitCode: -1, Stdout: b.Stdout, Stderr: b.Stderr, StdoutLog: b.StdoutLog, StderrLog: b.StderrLog,
 		Process: b.Process, Command: b.Command, Says: b.Says, Reason: b.Interrupted}
 	if b.Interrupted != "" {

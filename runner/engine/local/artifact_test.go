@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/artifact"
@@ -73,6 +75,57 @@ func TestPowerLossBesideArtifacts(t *testing.T) {
 	}
 }
 
+// What a run reuses lies beside its journal where it is long, also while the run waits for its turn, and goes with the run.
+func TestReusedResultsLieBesideTheJournal(t *testing.T) {
+	ctx := context.Background()
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK, Group: enginetest.Group})
+	text := strings.Repeat("long ", limits.MaxInline)
+	reused := map[string]*event.Reused{"a": {Status: event.Succeeded, Stdout: text, Output: map[string]any{"text": text}},
+		"b": {Status: event.Succeeded, Stdout: "short", Output: "short"}, "c": {Status: event.Succeeded, Output: text, Set: true}}
+	p := tasks(2)
+	var runs []string
+	for range 2 {
+		start := p.Start()
+		start.First.Reused, start.First.Vars = reused, map[string]any{"group": "g"}
+		run, err := e.Start(ctx, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	for i, run := range runs {
+		if first, err := e.Started(ctx, run); err != nil || !reflect.DeepEqual(first.Reused, reused) || first.Results != nil {
+			t.Errorf("run %d was started with %+v, %v", i, first.Reused, err)
+		}
+		if end, err := e.Drive(ctx, run, nil); err != nil || end.Status != event.Succeeded {
+			t.Fatal(end, err)
+		}
+		if first, err := e.Started(ctx, run); err != nil || !reflect.DeepEqual(first.Reused, reused) {
+			t.Errorf("run %d was started with %+v, %v", i, first.Reused, err)
+		}
+		list, err := eventsOf(e, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := list[0].RunStarted; len(s.Results) != 1 || s.Reused["a"].Stdout != "" || s.Reused["a"].Output != nil || s.Reused["c"].Output != text || s.Reused["b"].Stdout != "short" {
+			t.Errorf("the journal of run %d has %+v", i, s)
+		}
+	}
+	if err := e.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := e.Examine(ctx, 0); err != nil || len(h.Broken) > 0 {
+		t.Errorf("after a sweep: %+v, %v", h.Broken, err)
+	}
+	if err := e.artifacts.Run(runs[0]).Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := e.Examine(ctx, 0); err != nil || len(h.Broken) != 1 {
+		t.Errorf("without the results: %+v, %v", h.Broken, err)
+	}
+}
+
 // A backup has the artifacts, an examination finds a missing one, a restore brings it back, and a removal removes all.
 func TestArtifactsOfAStore(t *testing.T) {
 	ctx := context.Background()
@@ -87,7 +140,7 @@ func TestArtifactsOfAStore(t *testing.T) {
 		t.Fatalf("there are %v, %v", files, err)
 	}
 	journal := 0
-	if err := e.read.QueryRow("SELECT sum(length(body)) FROM batches").Scan(&journal); err != nil || journal > 3*limits.MaxInline {
+	if err := e.read.QueryRow("SELECT sum(length(body)) FROM batches").Scan(&journal); err != nil || journal > 3*2000 {
 		t.Errorf("the journal has %d bytes, %v", journal, err)
 	}
 	if size, err := e.Size(ctx, run); err != nil || size < 3*2*limits.MaxInline {
@@ -123,6 +176,9 @@ func TestArtifactsOfAStore(t *testing.T) {
 	}
 	if err := os.Mkdir(gone, 0o700); err != nil {
 		t.Fatal(err)
+	}
+	if old := time.Now().Add(-2 * strayAge); os.Chtimes(gone, old, old) != nil {
+		t.Fatal("the time of a folder cannot be set")
 	}
 	if err := e.Sweep(ctx); err != nil {
 		t.Fatal(err)

@@ -109,8 +109,11 @@ func (e *Engine) examineRun(ctx context.Context, run string) error {
 	err = e.eachBatch(ctx, &c, 0, func(b journal.Batch) error {
 		events, err := r.Read(b)
 		for _, ev := range events {
-			if f := ev.AttemptFinished; err == nil && f != nil && f.Artifact != nil {
-				if err = files.Check(f.Artifact); err != nil {
+			for _, a := range ev.Artifacts() {
+				if err != nil {
+					break
+				}
+				if err = files.Check(a); err != nil {
 					err = fmt.Errorf("%w: run %s, event %d: %w", journal.ErrBroken, run, ev.Seq, err)
 				}
 			}

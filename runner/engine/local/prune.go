@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -95,7 +96,7 @@ func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) err
 	for _, answer := range answers {
 		e.tellGranted(answer)
 	}
-	return e.Sweep(ctx)
+	return e.sweepRemoved(ctx)
 }
 
 // removable refuses a run that somebody may want.
@@ -140,9 +141,17 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 	return nil
 }
 
-// Sweep removes the rest of runs that are being removed, in small transactions, and the programs
-// that no run uses any more.
+// Sweep removes the rest of runs that are being removed, the programs that no run uses any more, and the artifacts that a crash has
+// left. It reads the journals of all ended runs with artifacts.
 func (e *Engine) Sweep(ctx context.Context) error {
+	if err := e.sweepRemoved(ctx); err != nil {
+		return err
+	}
+	return e.explainError(e.cleanArtifacts(ctx))
+}
+
+// sweepRemoved removes the rest of runs that are being removed, in small transactions, and the programs that no run uses any more.
+func (e *Engine) sweepRemoved(ctx context.Context) error {
 	rows, err := e.read.QueryContext(ctx, "SELECT key, id FROM runs WHERE status = ?", pruned)
 	if err != nil {
 		return e.explainError(err)
@@ -196,9 +205,6 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			return e.explainError(err)
 		}
 	}
-	if err := e.cleanArtifacts(ctx); err != nil {
-		return e.explainError(err)
-	}
 	return e.explainError(e.writeUrgent(func(tx *transaction) error {
 		if _, err := tx.exec("DELETE FROM definitions WHERE hash NOT IN (SELECT definition FROM runs)"); err != nil {
 			return err
@@ -207,6 +213,10 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		return err
 	}))
 }
+
+// strayAge is how old artifacts of a run that is not there must be to be removed: what a new run reuses is written before the run is
+// there.
+const strayAge = time.Hour
 
 // cleanArtifacts removes the artifacts that a crash has left: those of runs that are not there, and those of ended runs that the
 // journal does not name.
@@ -221,7 +231,7 @@ func (e *Engine) cleanArtifacts(ctx context.Context) error {
 		}
 		info, err := e.Get(ctx, id)
 		if errors.Is(err, engine.ErrNoRun) {
-			err = e.artifacts.Run(id).Remove()
+			err = e.artifacts.Run(id).RemoveOld(strayAge)
 		} else if err == nil && info.Ended != 0 {
 			err = e.cleanRun(ctx, id)
 		}
@@ -244,8 +254,8 @@ func (e *Engine) cleanRun(ctx context.Context, run string) error {
 	err = e.eachBatch(ctx, &c, 0, func(b journal.Batch) error {
 		events, err := reader.Read(b)
 		for _, ev := range events {
-			if f := ev.AttemptFinished; f != nil && f.Artifact != nil {
-				named[f.Artifact.Hash] = true
+			for _, a := range ev.Artifacts() {
+				named[a.Hash] = true
 			}
 		}
 		return err

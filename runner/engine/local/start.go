@@ -65,6 +65,7 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	if err := e.expectDurations(ctx, &s.First, h.Workflow); err != nil {
 		return err
 	}
+	_ = e.artifacts.Run(h.Run).TakeReused(&s.First) // if it fails, the event is whole, and the commit meets the same disk
 	session := engine.NewSession(s, m)
 	first := &session.Start().First
 	session.Queue(event.Event{RunStarted: first})

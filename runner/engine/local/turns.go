@@ -493,9 +493,18 @@ func (e *Engine) Started(ctx context.Context, run string) (first event.RunStarte
 		return first, unmarkError(err)
 	}
 	if c.pending {
-		return e.pendingStart(ctx, &c)
+		first, err = e.pendingStart(ctx, &c)
+	} else {
+		first, err = e.firstEvent(ctx, &c)
 	}
-	return e.firstEvent(ctx, &c)
+	if err != nil {
+		return first, err
+	}
+	whole, err := first.Whole()
+	if err != nil {
+		return first, fmt.Errorf("run %s: %w", run, err)
+	}
+	return *whole, nil
 }
 
 // pendingStart reads the first event of a run with an empty journal.
@@ -511,6 +520,7 @@ func (e *Engine) pendingStart(ctx context.Context, c *claimed) (first event.RunS
 	if err == nil {
 		err = json.Unmarshal(text, &first)
 	}
+	(&event.Event{RunStarted: &first}).Bind(e.artifacts.Run(c.id))
 	if err != nil {
 		err = fmt.Errorf("reading what run %s was started with: %w", c.id, err)
 	}

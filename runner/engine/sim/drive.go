@@ -169,11 +169,8 @@ func (p *life) take(run string, w engine.Watcher) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{e: e, s: s, life: p, session: engine.NewSession(s.start, m), watch: w, live: map[uint64]event.Attempt{}, asks: newAsks()}
-	d.session.SetWindow(e.opts.Window)
-	if e.opts.Slice > 0 {
-		d.session.Fold().SetSlice(e.opts.Slice)
-	}
+	d := &driver{e: e, s: s, life: p, watch: w, live: map[uint64]event.Attempt{}, asks: newAsks()}
+	d.setSession(engine.NewSession(s.start, m))
 	p.drivers = append(p.drivers, d)
 	err = d.rebuild()
 	if err != nil { // nothing was carried out: the run is as it was
@@ -306,6 +303,11 @@ func (d *driver) rebuild() error {
 		d.s.ended, d.s.clean = true, false
 		return nil
 	}
+	if d.e.opts.Restore != nil && last != nil {
+		if err := d.restore(); err != nil {
+			return err
+		}
+	}
 	if last == nil { // the run waited for its turn, or was cancelled meanwhile
 		first := d.s.start.First
 		t.First = &first
@@ -326,6 +328,30 @@ func (d *driver) rebuild() error {
 		return d.carryOut(nil, math.MaxInt)
 	}
 	return nil
+}
+
+// restore goes on from the state of the session, as a process does that finds one.
+func (d *driver) restore() error {
+	start := *d.session.Start()
+	state, err := d.session.Fold().State()
+	if err != nil {
+		return err
+	}
+	s, err := engine.RestoreSession(start, state, func(state []byte) (engine.Machine, error) {
+		return d.e.opts.Restore(start.Header, start.Definition, state)
+	})
+	if err == nil {
+		d.setSession(s)
+	}
+	return err
+}
+
+func (d *driver) setSession(s *engine.Session) {
+	d.session = s
+	s.SetWindow(d.e.opts.Window)
+	if d.e.opts.Slice > 0 {
+		s.Fold().SetSlice(d.e.opts.Slice)
+	}
 }
 
 func (d *driver) show(events []event.Event, r *event.Reaction, replayed bool) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
 )
 
 // ErrCrashed is what Drive returns when the simulated driver died. Drive again to take the run over.
@@ -80,6 +81,8 @@ type Faults struct {
 // Options make an Engine.
 type Options struct {
 	Factory engine.Factory
+	// Restore makes the machine of its state. If it is given, each drive goes on from the state of what it has rebuilt.
+	Restore func(h journal.Header, definition, state []byte) (engine.Machine, error)
 	World   World
 	// Externals are the kinds of message that the machines of Factory know besides cancel. Signal refuses the others.
 	Externals []event.ExternalKind

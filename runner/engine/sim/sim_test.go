@@ -301,7 +301,7 @@ const root = "simulated000"
 func (c *simulation) start(t *testing.T, f sim.Faults) {
 	t.Helper()
 	c.store = sim.NewStore(c.seed)
-	c.engine = sim.New(c.store, sim.Options{Factory: factory, Events: awaited, World: c, Faults: f, DeathLimit: 1000, Watch: c.watch, Group: c.group,
+	c.engine = sim.New(c.store, sim.Options{Factory: factory, Restore: c.restore(), Events: awaited, World: c, Faults: f, DeathLimit: 1000, Watch: c.watch, Group: c.group,
 		Window: engine.Window{Attempts: int(c.seed % 5)}})
 	c.runs, c.asked, c.askedAt = map[string]*seen{}, map[string]bool{}, map[string]int{}
 	c.startCrowd(t)
@@ -428,6 +428,27 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 		return nil, err
 	}
 	return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), nil
+}
+
+// restore returns what restores the runs of one simulation in eight, whenever they are driven again; in the others it is nil.
+func (c *simulation) restore() func(h journal.Header, definition, state []byte) (engine.Machine, error) {
+	if c.seed%uint64(max(1, *restoredOne/8)) != 0 {
+		return nil
+	}
+	return restore
+}
+
+// restore makes the machine of a state.
+func restore(h journal.Header, definition, state []byte) (engine.Machine, error) {
+	p, err := load(definition)
+	if err != nil {
+		return nil, err
+	}
+	g, err := plan.Build(p, h.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return machine.Restore(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules(), state)
 }
 
 // awaited are the names of the events that a run waits for.

@@ -124,6 +124,7 @@ var spoken = []struct {
 	{"cancel CUT GIVEN --reason none --wait --timeout 1m", false},
 	{"cancel CUT --without-secrets", false},
 	{"cancel CUT argv --as ann --reason none", false},
+	{"cancel CUT --without-secrets --json", false},
 	{"kv set key something --namespace n --ttl 1h --json", false},
 	{"kv get key --namespace n --json", false},
 	{"kv list k --namespace n --limit 3 --json", false},
@@ -240,7 +241,7 @@ var spoken = []struct {
 const cut = "--target goes_on --target not_found"
 
 // speechless are the commands that neither read a run nor are given a secret.
-var speechless = []string{"explain", "schema", "init", "test", "version", "help", "completion", guardianName}
+var speechless = []string{"explain", "schema", "init", "test", "version", "help", "completion", "man", guardianName}
 
 // givenFlags are the flags that give values: those of GIVEN and of the lines with BROKEN.
 var givenFlags = []string{"input", "input-raw", "input-from", "var", "var-raw", "var-from", "var-file", "env-file"}

@@ -28,7 +28,8 @@ itself. A second cancel does not wait for running attempts, and skips compensati
 need sensitive values: cancel reads them from where the run got them, or you give them again, as for resume.
 
 With NODE, cancel ends one node and all nodes below it, and the run continues: running attempts are stopped, the node ends as cancelled,
-and nodes that need it are blocked. The run fails at its end, as after a failed node. NODE is a step, a group, an instance of a
+and nodes that need it are blocked. The run fails at its end, as after a failed node, also if the node has on_error = "continue", which
+tolerates failures and not the decision of a person. NODE is a step, a group, an instance of a
 for_each, or an iteration: its path, its name, or the path with the name of the item. An attempt that succeeds at the last moment counts.
 
   flowrun cancel latest
@@ -39,6 +40,7 @@ for_each, or an iteration: its path, its name, or the path with the name of the 
 			if r.Run = words[0]; len(words) > 1 {
 				r.Node = &words[1]
 			}
+			a.asJSON = r.JSON
 			if err := r.Check(); err != nil {
 				return err
 			}
@@ -48,6 +50,7 @@ for_each, or an iteration: its path, its name, or the path with the name of the 
 			return a.withRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info engine.Info) error { return a.runCancel(s, info, &r) })
 		},
 	}
+	c.Flags().BoolVar(&r.JSON, "json", false, "the request, or with --wait the end, as JSON")
 	c.Flags().StringVar(&r.Reason, "reason", "", "the reason, which runs show prints")
 	c.Flags().StringVar(&r.As, "as", "", "the `name` of the person who cancels the node (default: the user of the operating system)")
 	c.Flags().BoolVar(&r.Wait, "wait", false, "return when the run, or the node, has ended")
@@ -61,7 +64,7 @@ for_each, or an iteration: its path, its name, or the path with the name of the 
 func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 	if info.Status.Terminal() {
 		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
-		return nil
+		return a.writeCancelled(info.Run, "", info.Status)
 	}
 	if info.Driver == 0 {
 		if err := a.prepareCancel(s, info.Run, r); err != nil {
@@ -92,7 +95,7 @@ func (a *app) runCancelNode(s *store, info engine.Info, r *args.Cancel) error {
 		a.err.Printf("%s\n", a.describeUndriven(s, info))
 	}
 	if !r.Wait {
-		return nil
+		return a.writeCancelled(info.Run, path, "")
 	}
 	ctx, release := process.UntilSignalLooking()
 	defer release()
@@ -109,7 +112,20 @@ func (a *app) runCancelNode(s *store, info engine.Info, r *args.Cancel) error {
 		return &ended{exitNo}
 	}
 	a.err.Printf("run %s: %s: %s\n", info.Run, ui.Clean(path), status)
-	return nil
+	return a.writeCancelled(info.Run, path, status)
+}
+
+// writeCancelled writes what became of a cancel with --json. status is "" if only the request is recorded.
+func (a *app) writeCancelled(run, node string, status event.Status) error {
+	if !a.asJSON {
+		return nil
+	}
+	return ui.WriteJSON(a.out, struct {
+		Run    string       `json:"run"`
+		Node   string       `json:"node,omitempty"`
+		Status event.Status `json:"status,omitempty"`
+		Ended  bool         `json:"ended"`
+	}{run, node, status, status != ""})
 }
 
 // explainCancelNode turns the refusal to cancel a node into a message and an exit code.
@@ -172,7 +188,7 @@ func (a *app) waitForCancelled(s *store, run string, driven bool, r *args.Cancel
 			a.err.Printf("run %s: cancellation requested\n", run)
 		}
 		if !r.Wait {
-			return nil
+			return a.writeCancelled(run, "", "")
 		}
 		info, err := s.Await(ctx, run)
 		if err != nil {
@@ -190,7 +206,7 @@ func (a *app) waitForCancelled(s *store, run string, driven bool, r *args.Cancel
 
 func (a *app) sayCancelled(run string, status event.Status) error {
 	a.err.Printf("run %s: %s\n", run, ui.Clean(string(status)))
-	return nil
+	return a.writeCancelled(run, "", status)
 }
 
 // cancelTimeout is the cause of a wait that reached its limit. what is the run or the node.

@@ -25,8 +25,9 @@ workflow "main" {
     type    = bool
     default = false
   }
+  step "list" { value = var.list }
   step "each" {
-    for_each = var.list
+    for_each = step.list.output
     run      = "sleep 0.05"
   }
   step "then" {

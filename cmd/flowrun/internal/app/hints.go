@@ -62,7 +62,7 @@ var wordHints = []wordHint{
 	{"lock locks quota breaker", "limits", ""},
 	{"draw visualize diagram dot dag", "graph FILE", ""},
 	{"repl shell eval", "console RUN", ""},
-	{"docs man reference", "explain WORD", ""},
+	{"docs manual reference", "explain WORD", ""},
 	{"workflows dags pipelines", "plan .", ""},
 	{"workspace workspaces environments env", "runs list --env=ENVIRONMENT", "Each environment has runs of its own:"},
 	{"secret secrets", "explain secrets", ""},

@@ -108,6 +108,7 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 		a.newAgentsCommand(),
 		a.newDoctorCommand(),
 		a.newVersionCommand(),
+		a.newManCommand(),
 		newGuardianCommand(),
 	)
 	tameLibrary(root)

@@ -91,7 +91,7 @@ func (a *app) runStats(r *args.Stats) error {
 // foldForStats folds the runs of the store that had not ended at a moment. A store that does not exist has none.
 func (a *app) foldForStats(since event.Time) ([]*stats.Run, error) {
 	return readStore(a, func(ctx context.Context, s *store) ([]*stats.Run, error) {
-		return s.Stats(ctx, since, func(run string, err error) {
+		return s.Stats(ctx, since, nil, func(run string, err error) {
 			a.err.Printf("Run %s is left out: %s\n", ui.Clean(run), ui.Clean(err.Error()))
 		})
 	})

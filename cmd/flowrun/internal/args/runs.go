@@ -81,6 +81,7 @@ type Cancel struct {
 	WithoutSecrets bool
 	// Timeout bounds how long --wait waits; 0 means without end.
 	Timeout time.Duration
+	JSON    bool
 }
 
 // Check refuses durations and texts.

@@ -146,7 +146,8 @@ var routes = []route{
 	{method: "GET", path: "/metrics", about: "Figures in the text format of Prometheus.", document: "text/plain; version=0.0.4", stream: (*Server).metrics},
 	{method: "GET", path: "/api/v1/openapi.json", about: "This description.", document: "application/json", stream: (*Server).description},
 	{method: "GET", path: "/api/v1/runs", about: "Runs, the newest first.", answer: Runs{}, do: (*Server).runs, query: []param{
-		{"limit", "How many; 100 if it is left out, 10000 at most.", "integer"}, {"workflow", "Only runs of this workflow.", "string"}, {"status", "Only runs with this status.", "string"}}},
+		{"limit", "How many; 100 if it is left out, 10000 at most.", "integer"}, {"workflow", "Only runs of this workflow.", "string"}, {"status", "Only runs with this status.", "string"},
+		{"since", "Only runs that were started in this time until now, such as 24h or 7d.", "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}", about: "A run with its nodes.", answer: view.Document{}, do: (*Server).run, encode: (*Server).encodedRun},
 	{method: "GET", path: "/api/v1/runs/{run}/events", about: "The transitions of a run as server-sent events, until the run has ended. The id of each event is a number; a client that asks again with Last-Event-ID gets those behind it.", document: "text/event-stream", stream: (*Server).transitions, header: []param{
 		{"Last-Event-ID", "The id of the last event that the client has.", "integer"}}},
@@ -507,6 +508,14 @@ func (s *Server) runs(r *http.Request) (any, error) {
 		return nil, err
 	}
 	workflow, status := r.URL.Query().Get("workflow"), r.URL.Query().Get("status")
+	var since event.Time
+	if text := r.URL.Query().Get("since"); text != "" {
+		span, err := value.ParseDuration(text)
+		if err != nil || span <= 0 {
+			return nil, &refusal{http.StatusBadRequest, "query", "since is an age such as 24h or 7d"}
+		}
+		since = event.At(time.Now().Add(-time.Duration(span)))
+	}
 	most := limit
 	if workflow != "" || status != "" {
 		most = 0
@@ -517,7 +526,7 @@ func (s *Server) runs(r *http.Request) (any, error) {
 	}
 	list := Runs{Runs: []Run{}}
 	for i := range all {
-		if x := &all[i]; len(list.Runs) < limit && (workflow == "" || x.Workflow == workflow) && (status == "" || string(x.Status) == status) {
+		if x := &all[i]; len(list.Runs) < limit && (workflow == "" || x.Workflow == workflow) && (status == "" || string(x.Status) == status) && x.Created >= since {
 			list.Runs = append(list.Runs, Run{Run: x.Run, Workflow: x.Workflow, Status: x.Status, Created: view.Moment(x.Created), Ended: view.Moment(x.Ended),
 				Driven: x.Driver != 0, Parent: x.Parent, ParentNode: x.ParentNode, RetryOf: x.RetryOf})
 		}

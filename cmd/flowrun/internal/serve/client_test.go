@@ -265,7 +265,11 @@ func TestEveryOperation(t *testing.T) {
 	})
 	d.has("getInbox", nil, held, ship)
 	d.has("getMetrics", nil, `flowrun_runs{status="waiting"} 3`)
-	d.has("getRuns", args{"limit": 1}, `"runs":[{`)
+	d.has("getRuns", args{"limit": 1, "since": "1h"}, `"runs":[{`)
+	if text := d.call("getRuns", 200, args{"since": "1ms"}); !strings.Contains(text, `"runs":[]`) {
+		t.Errorf("the runs of the last millisecond are %s", text)
+	}
+	d.call("getRuns", 400, args{"since": "soon"})
 	d.has("getRunsRun", args{"run": long}, `"workflow":"long"`)
 	d.call("getRunsRun", 404, args{"run": "r-none"})
 	d.has("getRunsRunNode", args{"run": ship, "path": "day"}, `"id":"day"`, `"dependents":["say"]`)

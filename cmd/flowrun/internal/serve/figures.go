@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/stats"
 )
@@ -100,6 +101,7 @@ type folds struct {
 	at     time.Time
 	runs   []*stats.Run
 	unread []string
+	ended  runner.EndedStats
 }
 
 func (s *Server) stats(r *http.Request) (any, error) {
@@ -132,7 +134,7 @@ func (s *Server) stats(r *http.Request) (any, error) {
 	defer f.mu.Unlock()
 	if f.at.IsZero() || now.Sub(f.at) > foldFor || now.Before(f.at) || since < f.since {
 		unread := []string{}
-		runs, err := s.daemon.store.Stats(r.Context(), since, func(run string, _ error) { unread = append(unread, run) })
+		runs, err := s.daemon.store.Stats(r.Context(), since, &f.ended, func(run string, _ error) { unread = append(unread, run) })
 		if err != nil {
 			return nil, err
 		}

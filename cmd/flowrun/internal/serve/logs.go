@@ -81,7 +81,7 @@ var streamNames = [2]string{"stdout", "stderr"}
 // readLogs lists the attempts of a run, all or those of a node, and the runs that it called.
 func (s *Server) readLogs(ctx context.Context, info engine.Info, node string) (list []logged, called []string, err error) {
 	store := s.daemon.store
-	p, err := store.Past(ctx, info.Run)
+	p, err := store.Pinned(ctx, info.Run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,14 +101,17 @@ func (s *Server) readLogs(ctx context.Context, info engine.Info, node string) (l
 	if err != nil {
 		return nil, nil, err
 	}
-	p.View.Forget()
-	if err := p.Replay(ctx, nil); err != nil {
-		return nil, nil, err
-	}
-	for _, b := range store.Unanswered(p, info) {
-		if view.IsAbout(b.Node, node) {
-			list = append(list, unanswered(b))
+	err = s.lookAt(ctx, info, wanted{}, func(_ *runView, begun []*view.Begun) error {
+		for _, b := range begun {
+			if view.IsAbout(b.Node, node) {
+				copied := *b // others read its output anew
+				list = append(list, unanswered(&copied))
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for i := range list {
 		l := &list[i]

@@ -326,7 +326,38 @@ func TestRunIsCaughtUp(t *testing.T) {
 	}
 }
 
-// TestViewsAreBounded: the server keeps the views that were used last, and not too many events.
+// TestViewsAtOnce asks for all folds of a run at once while it goes on. At its end each is that of a replay.
+func TestViewsAtOnce(t *testing.T) {
+	s, start := openStoreOf(t, t.TempDir(), "workflow \"w\" {\n  step \"s\" {\n    for_each = range(40)\n    run = \"true\"\n  }\n}\n")
+	d, at, _ := serving(t, s, ServerOptions{Token: secretToken})
+	c := client{t, at}
+	run := start("w")
+	paths := []string{"", "/node?path=s", "/timeline", "/graph", "/logs", "/logs?node=s%5B0%5D"}
+	var all sync.WaitGroup
+	for i := range 2 * len(paths) {
+		all.Go(func() {
+			for ended := false; !ended; {
+				info, err := s.Get(t.Context(), run)
+				if ended = err != nil || info.Status.Terminal(); err != nil {
+					t.Error(err)
+				}
+				if status, body := c.ask("GET", "/api/v1/runs/"+run+paths[i%len(paths)], ""); status != 200 {
+					t.Errorf("%s: %d %s", paths[i%len(paths)], status, body)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, path := range paths {
+		_, kept := c.ask("GET", "/api/v1/runs/"+run+path, "")
+		d.server.views.forget(run)
+		if _, fresh := c.ask("GET", "/api/v1/runs/"+run+path, ""); !bytes.Equal(kept, fresh) || !strings.Contains(string(kept), `"s[0]"`) && path != "/node?path=s" && path != "/graph" {
+			t.Errorf("%s: caught up, the run is\n%s\nreplayed, it is\n%s", path, kept, fresh)
+		}
+	}
+}
+
+// TestViewsAreBounded: the server keeps the views that were used last, and not too much.
 func TestViewsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var v views
@@ -344,7 +375,7 @@ func TestViewsAreBounded(t *testing.T) {
 			v.weigh(v.take(fmt.Sprint("large ", i)), maxViewed/2)
 		}
 		if len(v.byRun) != 2 || v.byRun["large 1"] == nil || v.byRun["large 2"] == nil {
-			t.Errorf("views of %d events: %v", maxViewed/2, v.byRun)
+			t.Errorf("views of the size %d: %v", maxViewed/2, v.byRun)
 		}
 		if v.weigh(kept, 1); len(v.byRun) != 2 {
 			t.Errorf("a view that was forgotten is back: %v", v.byRun)

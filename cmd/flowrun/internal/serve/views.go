@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// maxViews is how many runs the server keeps a view of, those that somebody asked for last; maxViewed bounds their events, of which each takes
-	// about half a KiB. A larger run is kept while it is the only one.
+	// maxViews is how many runs the server keeps a view of, those that somebody asked for last; maxViewed bounds their events and nodes
+	// together, of which each takes up to 0.8 KiB. A larger run is kept while it is the only one.
 	maxViews  = 32
-	maxViewed = 400_000
+	maxViewed = 160_000
 	// viewFor is how long a view is kept that nobody asks for.
 	viewFor = time.Minute
 	// maxStories is how many nodes of a run the server keeps the stories of.
@@ -33,8 +33,8 @@ type views struct {
 
 // runView is the view of a run, with the other folds of its journal that were asked for.
 type runView struct {
-	used   time.Time // views.mu guards it, and events
-	events int
+	used time.Time // views.mu guards it, and size
+	size int       // events and nodes
 
 	mu       sync.Mutex
 	created  event.Time   // of the run: one that was removed may have been started anew with the same id
@@ -64,25 +64,25 @@ func (v *views) take(run string) *runView {
 	return x
 }
 
-// weigh notes how many events a view has.
-func (v *views) weigh(x *runView, events uint64) {
+// weigh notes the size of a view.
+func (v *views) weigh(x *runView, size int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	x.events = int(events)
+	x.size = size
 	v.shrink(x)
 }
 
 // shrink forgets the views that were not used for longest while there are too many, but not x. v.mu is locked.
 func (v *views) shrink(x *runView) {
 	for {
-		events, oldest := 0, ""
+		size, oldest := 0, ""
 		for run, y := range v.byRun { // any order: a sum, and the minimum
-			events += y.events
+			size += y.size
 			if y != x && (oldest == "" || y.used.Before(v.byRun[oldest].used)) {
 				oldest = run
 			}
 		}
-		if oldest == "" || len(v.byRun) <= maxViews && events <= maxViewed {
+		if oldest == "" || len(v.byRun) <= maxViews && size <= maxViewed {
 			return
 		}
 		delete(v.byRun, oldest)
@@ -139,7 +139,7 @@ func (s *Server) lookAt(ctx context.Context, info engine.Info, w wanted, read fu
 		x.past = nil // it may have stopped in the middle
 		return err
 	}
-	s.views.weigh(x, x.past.Seq())
+	s.views.weigh(x, int(x.past.Seq())+x.past.View.Size())
 	x.past.View.RetriedBy = info.RetriedBy
 	begun := s.daemon.store.Unanswered(x.past, info)
 	s.daemon.store.Stand(x.past, info, begun)

@@ -82,8 +82,15 @@ type nowPage struct {
 	Stats   serve.Stats
 	Well    bool
 	More    int // runs that are left out
+	Agents  []working
 	// Progress says how far a run that is at work has come, such as "29 of 60 succeeded".
 	Progress map[string]string
+}
+
+// working is an agent and what it works on: a node of a run, or an item of a loop.
+type working struct {
+	Agent, Run, Node, Item string
+	Since                  any // as of moment
 }
 
 // maxProgress bounds the runs whose progress the first page shows: the server keeps a view of so many.
@@ -134,12 +141,29 @@ func (p *Pages) showNow(_ http.ResponseWriter, r *http.Request) (any, error) {
 		}
 		roots, _ := grow(doc.Nodes)
 		d.Progress[x.Run] = tallyOf(roots)
+		for _, u := range doc.Unanswered {
+			if u.Agent != "" && u.Outcome == event.Outcome(event.Running) && len(d.Agents) < maxNow {
+				d.Agents = append(d.Agents, working{Agent: u.Agent, Run: x.Run, Node: u.Node, Since: u.StartedAt})
+			}
+		}
 	}
 	loops, err := get[serve.Loops](p, r, "/loops")
 	if err != nil {
 		return nil, err
 	}
 	d.Loops = loops.Loops
+	for _, l := range d.Loops {
+		var claims []serve.Claim
+		if err := convert(l.Items, &claims); err != nil {
+			return nil, err
+		}
+		for _, c := range claims {
+			if c.Agent != "" && len(d.Agents) < 2*maxNow {
+				d.Agents = append(d.Agents, working{Agent: c.Agent, Run: c.Run, Item: strings.TrimSpace(c.Item + " " + c.Title), Since: c.Since})
+			}
+		}
+	}
+	slices.SortStableFunc(d.Agents, func(a, b working) int { return strings.Compare(a.Agent, b.Agent) })
 	routines, err := get[serve.Routines](p, r, "/routines")
 	if err != nil {
 		return nil, err
@@ -169,6 +193,8 @@ const pageSize = 50
 type runsPage struct {
 	Runs                   []serve.Run
 	Workflow, Status, Text string
+	Since                  string // "": of any age
+	Spans                  []string
 	Workflows              []string
 	Page, Pages, Total     int
 	Statuses               []event.Status
@@ -177,11 +203,14 @@ type runsPage struct {
 
 func (p *Pages) showRuns(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := runsPage{Workflow: q.Get("workflow"), Status: q.Get("status"), Text: q.Get("text"), Page: 1, Statuses: []event.Status{event.Running, event.Waiting, event.Pending, event.Succeeded, event.FailedS, event.Cancelled}}
+	d := runsPage{Workflow: q.Get("workflow"), Status: q.Get("status"), Text: q.Get("text"), Since: q.Get("since"), Spans: append([]string{"1h"}, spans...), Page: 1, Statuses: []event.Status{event.Running, event.Waiting, event.Pending, event.Succeeded, event.FailedS, event.Cancelled}}
 	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 0 {
 		d.Page = n
 	}
-	all, err := get[serve.Runs](p, r, "/runs?limit=%d", 10_000)
+	if !slices.Contains(d.Spans, d.Since) {
+		d.Since = ""
+	}
+	all, err := get[serve.Runs](p, r, "/runs?limit=%d&since=%s", 10_000, d.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +227,7 @@ func (p *Pages) showRuns(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	slices.Sort(d.Workflows)
 	d.Pages = (d.Total + pageSize - 1) / pageSize
-	d.Query = url.Values{"workflow": {d.Workflow}, "status": {d.Status}, "text": {d.Text}}.Encode()
+	d.Query = url.Values{"workflow": {d.Workflow}, "status": {d.Status}, "text": {d.Text}, "since": {d.Since}}.Encode()
 	return d, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -95,6 +96,18 @@ workflow "slow" {
   step "last" {
     depends_on = [step.hold]
     value      = 1
+  }
+}
+
+agent "tired" {
+  type    = "exec"
+  command = ["sleep", "1000"]
+}
+
+workflow "busy" {
+  step "nap" {
+    agent = agent.tired
+    task  = "Sleep."
   }
 }
 
@@ -313,6 +326,8 @@ func TestPages(t *testing.T) {
 		"/":                                {"Look at this:", escaped, "failed run", "nightly", "engineering"},
 		"/runs":                            {ship, ask, many, "4 runs"},
 		"/runs?status=failed&text=" + ship: {ship, "1 run"},
+		"/runs?since=1h":                   {ship, "4 runs", "<option selected>1h"},
+		"/runs?since=soon":                 {ship, "4 runs"},
 		"/runs/" + ship:                    {"test[1]", "2 of 3 succeeded, 1 failed", "blocked", "exit code 1"},
 		"/runs/" + ship + "?tab=graph":     {"<svg", "/runs/" + ship + "/node?name=build"},
 		"/runs/" + ship + "?tab=timeline":  {"s-succeeded", "s-failed", "Critical path:", "The whole run", "Zoom into quarter"},
@@ -1052,6 +1067,32 @@ func TestProgress(t *testing.T) {
 					t.Errorf("the page does not say %q", text)
 				}
 			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(page)
+		}
+	}
+}
+
+// TestAgentsAtWork: the first page says what each agent works on: a node of a run, or an item of a loop.
+func TestAgentsAtWork(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	if page := h.has("/"); strings.Contains(page, "Agents at work") {
+		t.Error("agents are at work in a store without runs")
+	}
+	stop := event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "engineering", By: "test"}} // so that nobody else takes items
+	take := event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimTake, Item: "x/1", Loop: "engineering", Agent: "sam", Lease: 3600e9, Title: hostile}}
+	for _, q := range []event.StoreRequest{stop, take} {
+		if _, err := h.store.Ask(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := h.start("busy")
+	want := []string{"Agents at work", "<strong>sam</strong> x/1 &#34;&#39;&gt;&lt;script", `<strong>tired</strong> <a href="/runs/` + run + `/node?path=nap">nap</a>`}
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		_, page := h.get("/")
+		if !slices.ContainsFunc(want, func(text string) bool { return !strings.Contains(page, text) }) {
 			return
 		}
 		if time.Now().After(end) {
