@@ -19,7 +19,7 @@ type Artifact struct {
 	Hash string `json:"hash"` // SHA-256 of the content, in hex
 	Size int64  `json:"size"` // of the content, in bytes
 	// From reads the content. The host sets From when it makes the reference, and whoever reads a journal sets it again.
-	From Artifacts `json:"-"`
+	From Artifacts `json:"-" snapshot:"-"`
 }
 
 // Artifacts reads the artifacts of one run.

@@ -642,7 +642,9 @@ func (c *Coder) plain(v reflect.Value) {
 		c.plainMap(v)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			c.plain(v.Field(i))
+			if !left(v.Type().Field(i)) {
+				c.plain(v.Field(i))
+			}
 		}
 	default:
 		c.Fail(fmt.Errorf("a value of the type %s", v.Type()))
@@ -710,6 +712,9 @@ func layout(h io.Writer, t reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
+// left reports whether Plain leaves a field out, because its tag says so: whoever restores the state sets the field again.
+func left(f reflect.StructField) bool { return f.Tag.Get("snapshot") == "-" }
+
 // Check returns an error for a type that Plain cannot code.
 func Check(t reflect.Type) error { return check(t, map[reflect.Type]bool{}) }
 
@@ -735,6 +740,9 @@ func check(t reflect.Type, seen map[reflect.Type]bool) error {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
+			if left(f) {
+				continue
+			}
 			if !f.IsExported() {
 				return fmt.Errorf("%s.%s is not exported", t, f.Name)
 			}
