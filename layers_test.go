@@ -52,7 +52,7 @@ runner/request                   pure: dsl/value runner/event
 runner/compose                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
 runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/judge runner/outline runner/plan runner/policy runner/request runner/slots runner/snapshot
 runner/slots                     pure: dsl/value runner/heap runner/snapshot
-runner/snapshot                  pure: dsl/value
+runner/snapshot                  once: dsl/value
 runner/snapshot/snapshottest     dsl/ir runner/event runner/machine runner/plan
 runner/retry                     pure: dsl/ir dsl/value runner/event runner/plan runner/view
 runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan

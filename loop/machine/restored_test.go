@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/runner/snapshot/snapshottest"
 )
 
-// Restored is a machine that is written as bytes after each event of the first hundred, and after one in
-// ten from then on. It goes on as the machine that is read from them. It panics if that is not
+// Restored is a machine that is written as bytes after each of the first fifty events, and after one in
+// forty from then on. It goes on as the machine that is read from them. It panics if that is not
 // the same machine.
 type Restored struct {
 	*Machine
@@ -21,7 +21,7 @@ func (r *Restored) Advance(budget int, out *event.Reaction) bool {
 	if r.Machine.Advance(budget, out) {
 		return true
 	}
-	if r.events++; r.events > 100 && r.events%10 > 0 {
+	if r.events++; r.events > 50 && r.events%40 > 0 {
 		return false
 	}
 	state, err := r.State()

@@ -70,8 +70,10 @@ func RestoreFold(h journal.Header, state []byte, machine func(state []byte) (Mac
 
 // foldFormat returns how the state of a fold begins. The number rises when this file codes the same fields otherwise.
 func foldFormat(h journal.Header) string {
-	return fmt.Sprintf("fold 1 %s %s", snapshot.Layout(reflect.TypeFor[Fold]()), h.Encode())
+	return fmt.Sprintf("fold 1 %s %s", foldLayout(), h.Encode())
 }
+
+var foldLayout = snapshot.LazyLayout(reflect.TypeFor[Fold]())
 
 type foldCoder struct {
 	*snapshot.Coder

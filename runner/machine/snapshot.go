@@ -17,7 +17,9 @@ import (
 
 // format returns how State begins. The number rises when this file codes the same fields otherwise; a
 // change of the fields themselves changes the rest.
-func format() string { return "machine 1 " + snapshot.Layout(reflect.TypeFor[Machine]()) }
+func format() string { return "machine 1 " + layout() }
+
+var layout = snapshot.LazyLayout(reflect.TypeFor[Machine]())
 
 var errBusy = errors.New("machine: it has more to do, so that its state cannot be kept")
 

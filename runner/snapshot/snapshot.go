@@ -11,7 +11,7 @@
 // A reader takes any bytes: it returns an error instead of a panic, and needs no more memory than the
 // bytes justify.
 //
-// The package is pure. It imports values only, and must never import what it describes. Enter at [Coder].
+// The package is pure but for layouts that it computes once. It imports values only, and must never import what it describes. Enter at [Coder].
 package snapshot
 
 import (
@@ -27,6 +27,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -679,6 +680,11 @@ func (c *Coder) plainMap(v reflect.Value) {
 			v.SetMapIndex(key, e)
 		}
 	}
+}
+
+// LazyLayout is Layout, computed once, when it is first needed: it takes a third of a millisecond.
+func LazyLayout(of ...reflect.Type) func() string {
+	return sync.OnceValue(func() string { return Layout(of...) })
 }
 
 // Layout names the layout of types: it is another one when a field is added to one of them or to what
