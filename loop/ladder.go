@@ -202,6 +202,41 @@ func (b *Board) Reasons(source, item int) []string {
 	return out
 }
 
+// Left is an open item that nobody takes. Source and Item are places in the board.
+type Left struct {
+	Source, Item int
+	Why          []string // in words
+}
+
+// Ladder returns what the agents take now as [Board.Choose] does, and the other open items with the reasons why nobody takes them.
+func (b *Board) Ladder() (next []Choice, left []Left) {
+	chosen := map[Choice]bool{}
+	for _, c := range b.Choose() {
+		next = append(next, c)
+		chosen[Choice{0, c.Source, c.Item}] = true
+	}
+	for s := range b.Sources {
+		for i := range b.Sources[s].Items {
+			if !b.Sources[s].Items[i].Closed && !chosen[Choice{0, s, i}] {
+				left = append(left, Left{s, i, b.Reasons(s, i)})
+			}
+		}
+	}
+	return next, left
+}
+
+// Later returns for each agent without a free place the item that it would take if a place became free now. Two agents can have the same one.
+func (b *Board) Later() (out []Choice) {
+	for a := range b.Agents {
+		if agent := &b.Agents[a]; agent.Free == 0 && agent.Barred == "" {
+			if c, found := b.choose(a); found {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
 // Circles returns the open items that need each other in a circle, each circle with its ids in order.
 func Circles(items []Item) (out [][]string) {
 	at := map[string]int{}

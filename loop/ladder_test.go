@@ -52,6 +52,11 @@ func TestSourcesInOrder(t *testing.T) {
 			{Name: "backlog", Items: []Item{item("b1", func(i *Item) { i.Priority = 99 }), item("b2", func(i *Item) { i.Taken = "other has it" })}},
 			{Name: "roadmap", Items: []Item{item("r1", nil), item("r2", nil)}},
 		}}
+	b.Agents[1].Free = 0
+	if got := b.Later(); !slices.Equal(got, []Choice{{1, 1, 0}}) {
+		t.Error(got)
+	}
+	b.Agents[1].Free = 1
 	if got, want := taken(b), "a:d1 b:b1 d:d2 d:r1"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -162,27 +162,42 @@ func (s *Service) loopLeft(ctx context.Context, name string, number uint64) (lef
 	return *p.End().Loop, nil
 }
 
-// LoopFigures are the figures of a loop over the last 24 hours up to a moment, with their targets. nil: the loop has no target, or its newest
-// run is not there.
-func (s *Service) LoopFigures(ctx context.Context, l *Loop, now event.Time) ([]machine.TargetStanding, error) {
-	if l.Run == nil {
-		return nil, nil
+// LoopLook is what the journal of a loop's newest run says of the loop.
+type LoopLook struct {
+	Figures []machine.TargetStanding // over the last 24 hours, with their targets; nil: the loop has no target
+	// Standing is how the loop stood at the moment At of its last event; nil: the run has ended, or nobody asked for it.
+	Standing *machine.Standing
+	At       event.Time
+}
+
+// LookAtLoop reads the journal of the newest run of a loop, if it is needed. now is the end of the time of the figures, and standing asks for
+// how the loop stands. It asks no source.
+func (s *Service) LookAtLoop(ctx context.Context, l *Loop, now event.Time, standing bool) (look LoopLook, err error) {
+	if l.Run == nil || l.Run.Turn != nil {
+		return look, nil
 	}
 	p, err := s.Past(ctx, l.Run.Run)
 	if err != nil {
-		return nil, err
+		return look, err
 	}
 	m, is := p.machine.(*machine.Machine)
-	if spec := p.Program.Loop(l.Name); !is || spec == nil || spec.Target == nil {
-		return nil, nil
+	spec := p.Program.Loop(l.Name)
+	if !is || spec == nil || spec.Target == nil && !(standing && l.Live()) {
+		return look, nil
 	}
 	if err := p.Replay(ctx, nil); err != nil {
-		return nil, err
+		return look, err
 	}
-	if end := p.End(); end != nil { // nothing is counted behind the end
+	if p.End() != nil { // nothing is counted behind the end
 		now = p.Last()
+	} else if standing {
+		stands := m.Standing()
+		look.Standing, look.At = &stands, p.Last()
 	}
-	return m.Figures(max(now, p.Last())), nil
+	if spec.Target != nil {
+		look.Figures = m.Figures(max(now, p.Last()))
+	}
+	return look, nil
 }
 
 // LoopGoesOn reports whether the newest run of a loop has ended only to let the next one begin.

@@ -414,14 +414,30 @@ func (m *Machine) handle(s *source, agent string, item *event.Item) handling {
 	if h, known := s.handled[k]; known && h.mark == mk {
 		return h
 	}
-	h := handling{mark: mk, why: fmt.Sprintf("no handle takes it for %s", agent)}
+	h, faults := m.findHandle(s, agent, item)
+	for _, text := range faults {
+		m.warn("handle "+s.itemKey(item.ID)+mk, text)
+	}
+	if h.why != "" {
+		m.warn("unhandled "+s.itemKey(item.ID)+mk, fmt.Sprintf("item %s of source %s is left where it is: %s", item.ID, s.Name, h.why))
+	}
+	if s.handled == nil {
+		s.handled = map[string]handling{}
+	}
+	s.handled[k] = h
+	return h
+}
+
+// findHandle computes the handle that an item has, and says in words which conditions cannot be computed. It changes nothing.
+func (m *Machine) findHandle(s *source, agent string, item *event.Item) (h handling, faults []string) {
+	h = handling{mark: s.marks[item.ID], why: fmt.Sprintf("no handle takes it for %s", agent)}
 	sc := m.itemScope(item, agent)
 	for i := range m.loop.Handles {
 		x := &m.loop.Handles[i]
 		if x.When != nil {
 			holds, err := m.composer.Condition(x.When, sc)
 			if err != nil {
-				m.warn("handle "+s.itemKey(item.ID)+mk, fmt.Sprintf("handle %d of item %s: when cannot be computed: %s", i+1, item.ID, err))
+				faults = append(faults, fmt.Sprintf("handle %d of item %s: when cannot be computed: %s", i+1, item.ID, err))
 			}
 			if !holds {
 				continue
@@ -434,14 +450,7 @@ func (m *Machine) handle(s *source, agent string, item *event.Item) handling {
 		}
 		break
 	}
-	if h.why != "" {
-		m.warn("unhandled "+s.itemKey(item.ID)+mk, fmt.Sprintf("item %s of source %s is left where it is: %s", item.ID, s.Name, h.why))
-	}
-	if s.handled == nil {
-		s.handled = map[string]handling{}
-	}
-	s.handled[k] = h
-	return h
+	return h, faults
 }
 
 // itemScope is where expressions about an item are computed.

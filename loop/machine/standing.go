@@ -32,7 +32,12 @@ func (m *Machine) Standing() Standing {
 		s.Board.Agents, s.Board.Sources = b.Agents, append(s.Board.Sources, b.Sources...)
 	}
 	s.Board.Handled = func(agent string, at int, item *event.Item) string {
-		return m.sources[at].handled[agent+"\x00"+item.ID].why
+		s := m.sources[at]
+		if h, known := s.handled[agent+"\x00"+item.ID]; known && h.mark == s.marks[item.ID] {
+			return h.why
+		}
+		h, _ := m.findHandle(s, agent, item)
+		return h.why
 	}
 	return s
 }

@@ -253,27 +253,24 @@ func doneItems(rows []*taken) []any {
 // ladder is what the loop would take now by what its sources have listed last, and why nobody takes the other items.
 func (l *loopRun) ladder() (next, left []any) {
 	standing := l.machine.Standing()
-	b, chosen := standing.Board, map[[2]int]bool{}
+	b := standing.Board
 	next, left = []any{}, []any{}
-	if standing.Draining == "" {
-		for _, c := range b.Choose() {
-			it := &b.Sources[c.Source].Items[c.Item]
-			chosen[[2]int{c.Source, c.Item}] = true
-			next = append(next, map[string]any{"agent": b.Agents[c.Agent].Name, "source": b.Sources[c.Source].Name, "id": it.ID, "title": it.Title})
+	if standing.Draining != "" { // it takes nothing
+		for a := range b.Agents {
+			b.Agents[a].Free = 0
 		}
 	}
-	for s := range b.Sources {
-		for i := range b.Sources[s].Items {
-			it := &b.Sources[s].Items[i]
-			if it.Closed || chosen[[2]int{s, i}] {
-				continue
-			}
-			why := []any{}
-			for _, words := range b.Reasons(s, i) {
-				why = append(why, words)
-			}
-			left = append(left, map[string]any{"source": b.Sources[s].Name, "id": it.ID, "title": it.Title, "why": why})
+	takes, rest := b.Ladder()
+	for _, c := range takes {
+		it := &b.Sources[c.Source].Items[c.Item]
+		next = append(next, map[string]any{"agent": b.Agents[c.Agent].Name, "source": b.Sources[c.Source].Name, "id": it.ID, "title": it.Title})
+	}
+	for _, x := range rest {
+		it, why := &b.Sources[x.Source].Items[x.Item], []any{}
+		for _, words := range x.Why {
+			why = append(why, words)
 		}
+		left = append(left, map[string]any{"source": b.Sources[x.Source].Name, "id": it.ID, "title": it.Title, "why": why})
 	}
 	return next, left
 }

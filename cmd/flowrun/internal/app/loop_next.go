@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 )
@@ -32,23 +33,9 @@ It takes nothing, so it wants --dry-run. Sources of the kind improvement, which 
 
 // loopNext is the output of loop next with --json.
 type loopNext struct {
-	Loop    string           `json:"loop"`
-	Choices []loopNextChoice `json:"choices"`
-	Items   []loopNextItem   `json:"items"` // that nobody takes
-}
-
-type loopNextChoice struct {
-	Agent  string `json:"agent"`
-	Source string `json:"source"`
-	ID     string `json:"id"`
-	Title  string `json:"title"`
-}
-
-type loopNextItem struct {
-	Source string   `json:"source"`
-	ID     string   `json:"id"`
-	Title  string   `json:"title"`
-	Why    []string `json:"why"`
+	Loop    string             `json:"loop"`
+	Choices []serve.LoopChoice `json:"choices"`
+	Items   []serve.LoopLeft   `json:"items"` // that nobody takes
 }
 
 func (a *app) runLoopNext(o *args.LoopNext) error {
@@ -81,21 +68,8 @@ func (a *app) runLoopNext(o *args.LoopNext) error {
 	if err != nil {
 		return err
 	}
-	out := loopNext{Loop: l.Name, Choices: []loopNextChoice{}, Items: []loopNextItem{}}
-	taken := map[[2]int]bool{}
-	for _, c := range b.Choose() {
-		it := &b.Sources[c.Source].Items[c.Item]
-		taken[[2]int{c.Source, c.Item}] = true
-		out.Choices = append(out.Choices, loopNextChoice{b.Agents[c.Agent].Name, it.Source, it.ID, it.Title})
-	}
-	for s := range b.Sources {
-		for i := range b.Sources[s].Items {
-			it := &b.Sources[s].Items[i]
-			if !it.Closed && !taken[[2]int{s, i}] {
-				out.Items = append(out.Items, loopNextItem{it.Source, it.ID, it.Title, b.Reasons(s, i)})
-			}
-		}
-	}
+	out := loopNext{Loop: l.Name}
+	out.Choices, out.Items = serve.ReadBoard(b)
 	if o.JSON {
 		return ui.WriteJSON(a.out, out)
 	}

@@ -20,7 +20,7 @@ func (a *app) newLoopStatusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "status [NAME]", Short: "Show the state of a loop, or of all loops", Args: between(0, 1, "[NAME]"),
 		Long: `status shows whether a loop runs, what people want of it, which of its agents have which items, and how many items wait in the dispatch
-queue. Of a loop with a block target it shows the figures of the last 24 hours, and which targets are missed. Without a name it shows all loops of the store: those that are registered, and those that have run.`,
+queue. Of a loop with a block target it shows the figures of the last 24 hours, and which targets are missed. With --json and the name of a loop that runs it also shows the ladder: what each agent has and takes next by what the sources listed last, and why no agent takes the other items. Without a name it shows all loops of the store: those that are registered, and those that have run.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if len(words) > 0 {
 				o.Name = words[0]

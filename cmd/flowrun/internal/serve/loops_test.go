@@ -199,3 +199,48 @@ func TestLoopStartsOnce(t *testing.T) {
 		t.Fatal(runs)
 	}
 }
+
+// TestLadder: the state of a loop says what each agent has, what it takes next, and why nobody takes the other items.
+func TestLadder(t *testing.T) {
+	s, err := standalone.Open(t.TempDir(), standalone.Options{AnyRoom: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dispatching(t, s, "first")
+	dispatching(t, s, "second")
+	r := event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "third", Assignee: "ben"}}}
+	if _, err := s.Ask(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	serving(t, s, ServerOptions{})
+	registering(t, s, "/flow.hcl", strings.Replace(loopProgram, "value = 1", `run = "exec sleep 1000"`, 1))
+	var l *LoopLadder
+	until(t, "the first item is taken", func() bool {
+		status, err := ReadLoop(context.Background(), s, "team")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = status.Ladder
+		return l != nil && len(l.Items) == 3 && strings.Contains(l.Items[0].Why[0], "sam has it, in run")
+	})
+	if l.At == "" || l.Draining != "" || len(l.Agents) != 1 || l.Agents[0].Agent != "sam" || l.Agents[0].Free != 0 || len(l.Agents[0].Items) != 1 {
+		t.Errorf("the agents stand like this: %+v", l)
+	}
+	if len(l.Choices) != 0 || len(l.Later) != 1 || l.Later[0].Agent != "sam" || l.Later[0].Source != "dispatch" || l.Later[0].Title != "second" {
+		t.Errorf("next are %+v and %+v", l.Choices, l.Later)
+	}
+	if second, third := l.Items[1].Why[0], l.Items[2].Why[0]; second != "sam has no free place, or takes another item first" || third != "it is assigned to ben" {
+		t.Errorf("reasons are %q and %q", second, third)
+	}
+	list, err := ReadLoops(context.Background(), s)
+	if err != nil || list[0].Ladder != nil {
+		t.Errorf("the list of loops has ladders, %v", err)
+	}
+	if _, err := s.Ask(context.Background(), event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "team", By: "ann"}}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the loop takes nothing more", func() bool {
+		status, err := ReadLoop(context.Background(), s, "team")
+		return err == nil && status.Ladder != nil && status.Ladder.Draining != "" && len(status.Ladder.Later) == 0
+	})
+}

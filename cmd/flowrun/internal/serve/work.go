@@ -13,6 +13,8 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/loop"
+	"github.com/flowrun/flowrun/loop/machine"
 	"github.com/flowrun/flowrun/loop/schedule"
 	"github.com/flowrun/flowrun/loop/worktree"
 	"github.com/flowrun/flowrun/runner"
@@ -140,6 +142,97 @@ type LoopStatus struct {
 	Queue     int            `json:"queue"`
 	Worktrees []LoopWorktree `json:"worktrees,omitempty"`
 	Targets   []LoopTarget   `json:"targets,omitempty"` // the figures of the last 24 hours of a loop that has a target
+	Ladder    *LoopLadder    `json:"ladder,omitempty"`  // only where one loop was asked for whose run has not ended
+}
+
+// LoopLadder is what the agents of a loop have and would take next, by what its sources have listed last.
+type LoopLadder struct {
+	At       string       `json:"at"`                 // the moment of the last event of the loop's run
+	Draining string       `json:"draining,omitempty"` // why the loop takes nothing more
+	Agents   []LoopAgent  `json:"agents"`
+	Choices  []LoopChoice `json:"choices"` // what the agents with a free place take now
+	Later    []LoopChoice `json:"later"`   // what each agent without a free place would take if a place became free
+	Items    []LoopLeft   `json:"items"`   // that nobody takes now
+	Sources  []LoopBarred `json:"sources"` // of which nothing is taken now
+}
+
+// LoopAgent is how an agent of a loop stands.
+type LoopAgent struct {
+	Agent string   `json:"agent"`
+	Free  int      `json:"free"`          // how many items it can take now
+	Why   string   `json:"why,omitempty"` // why it takes nothing now
+	Items []string `json:"items"`         // that it has
+}
+
+// LoopChoice is an item that an agent takes.
+type LoopChoice struct {
+	Agent  string `json:"agent"`
+	Source string `json:"source"`
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+}
+
+// LoopLeft is an item that no agent takes, and why.
+type LoopLeft struct {
+	Source string   `json:"source"`
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Why    []string `json:"why"`
+}
+
+// LoopBarred is a source of which nothing is taken, and why.
+type LoopBarred struct {
+	Source string `json:"source"`
+	Why    string `json:"why"`
+}
+
+// ReadBoard gives what the agents of a loop take now, and the items that nobody takes. The board then has the items as taken.
+func ReadBoard(b *loop.Board) (choices []LoopChoice, left []LoopLeft) {
+	next, rest := b.Ladder()
+	left = []LoopLeft{}
+	for _, x := range rest {
+		it := &b.Sources[x.Source].Items[x.Item]
+		left = append(left, LoopLeft{b.Sources[x.Source].Name, it.ID, it.Title, x.Why})
+	}
+	return loopChoices(b, next), left
+}
+
+func loopChoices(b *loop.Board, list []loop.Choice) []LoopChoice {
+	out := []LoopChoice{}
+	for _, c := range list {
+		it := &b.Sources[c.Source].Items[c.Item]
+		out = append(out, LoopChoice{b.Agents[c.Agent].Name, b.Sources[c.Source].Name, it.ID, it.Title})
+	}
+	return out
+}
+
+// ladder gives how a loop stood at a moment. claims are those of the loop.
+func ladder(st *machine.Standing, at event.Time, claims []event.Claim) *LoopLadder {
+	b := st.Board
+	l := &LoopLadder{At: at.String(), Draining: st.Draining, Agents: []LoopAgent{}, Later: []LoopChoice{}, Sources: []LoopBarred{}}
+	for i := range b.Agents {
+		a := &b.Agents[i]
+		if st.Draining != "" {
+			a.Free = 0
+		}
+		agent := LoopAgent{Agent: a.Name, Free: a.Free, Why: a.Barred, Items: []string{}}
+		for c := range claims {
+			if x := &claims[c]; hasItem(x) && x.Agent == a.Name {
+				agent.Items = append(agent.Items, x.Item)
+			}
+		}
+		l.Agents = append(l.Agents, agent)
+	}
+	if st.Draining == "" {
+		l.Later = loopChoices(b, b.Later())
+	}
+	l.Choices, l.Items = ReadBoard(b)
+	for i := range b.Sources {
+		if s := &b.Sources[i]; s.Barred != "" {
+			l.Sources = append(l.Sources, LoopBarred{s.Name, s.Barred})
+		}
+	}
+	return l
 }
 
 // LoopWorktree is the git worktree of an item's run.
@@ -512,25 +605,25 @@ func ReadLoops(ctx context.Context, s *standalone.Store) ([]LoopStatus, error) {
 	out := make([]LoopStatus, len(list))
 	for i := range list {
 		if err == nil {
-			out[i], err = readLoop(ctx, s, &list[i])
+			out[i], err = readLoop(ctx, s, &list[i], false)
 		}
 	}
 	return out, err
 }
 
-// ReadLoop reads how a loop stands. A loop that the store does not know has the status none.
+// ReadLoop reads how a loop stands, with its ladder. A loop that the store does not know has the status none.
 func ReadLoop(ctx context.Context, s *standalone.Store, name string) (LoopStatus, error) {
 	list, err := s.Loops(ctx)
 	if err != nil {
 		return LoopStatus{}, err
 	}
 	if at := slices.IndexFunc(list, func(l runner.Loop) bool { return l.Name == name }); at >= 0 {
-		return readLoop(ctx, s, &list[at])
+		return readLoop(ctx, s, &list[at], true)
 	}
-	return readLoop(ctx, s, &runner.Loop{LoopKnown: event.LoopKnown{Name: name}})
+	return readLoop(ctx, s, &runner.Loop{LoopKnown: event.LoopKnown{Name: name}}, true)
 }
 
-func readLoop(ctx context.Context, s *standalone.Store, known *runner.Loop) (l LoopStatus, err error) {
+func readLoop(ctx context.Context, s *standalone.Store, known *runner.Loop, whole bool) (l LoopStatus, err error) {
 	l = LoopStatus{Loop: known.Name, Program: known.Program, Status: "none", Items: []value.Value{}}
 	if l.Control, err = s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopRead, Loop: l.Loop}}); err != nil {
 		return l, err
@@ -564,11 +657,14 @@ func readLoop(ctx context.Context, s *standalone.Store, known *runner.Loop) (l L
 		case info.Interrupted():
 			l.Status = "interrupted"
 		}
-		figures, err := s.LoopFigures(ctx, known, event.At(time.Now()))
+		look, err := s.LookAtLoop(ctx, known, event.At(time.Now()), whole)
 		if err != nil {
 			return l, err
 		}
-		for _, f := range figures {
+		if look.Standing != nil {
+			l.Ladder = ladder(look.Standing, look.At, claims)
+		}
+		for _, f := range look.Figures {
 			l.Targets = append(l.Targets, LoopTarget{f.Name, f.Is, f.Wanted, f.Least, f.Missed, f.Words()})
 		}
 	}

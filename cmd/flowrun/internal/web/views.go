@@ -565,6 +565,11 @@ func (p *Pages) showLoops(_ http.ResponseWriter, r *http.Request) (any, error) {
 		Work  serve.WorkList
 	}
 	for _, l := range loops.Loops {
+		if l.Run != "" {
+			if l, err = get[serve.LoopStatus](p, r, "/loops/%s", l.Loop); err != nil {
+				return nil, err
+			}
+		}
 		x := one{LoopStatus: l}
 		for from, to := range map[any]any{&l.Control: &x.Control, &l.Items: &x.Claims} { // any order: each is read on its own
 			if err := convert(from, to); err != nil {

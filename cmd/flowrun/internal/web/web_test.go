@@ -1101,6 +1101,25 @@ func TestAgentsAtWork(t *testing.T) {
 	}
 }
 
+// TestLadder: the page of loops says which items nobody takes, and why.
+func TestLadder(t *testing.T) {
+	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
+	add := event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: hostile, Assignee: "ben"}}}
+	if _, err := h.store.Ask(t.Context(), add); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"<h3>Next</h3>", "as of <time", "<li>sam has no item; 1 free place</li>", "Items that no agent takes now:", "<td>it is assigned to ben</td>"}
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		_, page := h.get("/loops")
+		if !slices.ContainsFunc(want, func(text string) bool { return !strings.Contains(page, text) }) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(page)
+		}
+	}
+}
+
 // TestExport: the file of a run shows what the pages show, and holds no script and no link.
 func TestExport(t *testing.T) {
 	h, _ := open(t, t.TempDir(), "", "127.0.0.1:0")
