@@ -32,7 +32,7 @@ dsl/syntax                       pure: dsl/diag hcl cty
 dsl/format                       pure: dsl/diag dsl/syntax hcl
 dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
-dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
+dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text yaml
 dsl/check                        pure: loop/schedule dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
 dsl/core                         pure: dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax dsl/value hcl
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
@@ -151,6 +151,7 @@ var modules = map[string]string{
 	"diff":       "github.com/rogpeppe/go-internal/diff",
 	"goldmark":   "github.com/yuin/goldmark",
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
+	"yaml": "go.yaml.in/yaml/v3",
 }
 
 const module = "github.com/flowrun/flowrun/"

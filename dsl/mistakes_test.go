@@ -237,7 +237,7 @@ var mistakes = []struct {
 		{`getenv("HOME")`, "getenv", "variable", ""},
 		{`env("HOME")`, "env", "variable", ""},
 		{`templatefile("x", {})`, "templatefile", "heredoc", ""},
-		{`yamldecode("x")`, "yamldecode", "yq", ""},
+		{`yamldecode("x")`, "", "", `yamldecode("x")`},
 		{`toJson(input.x)`, "toJson", "toJSON", `toJSON(input.x)`},
 		{`fromJSON("{}")`, "", "", `fromJSON("{}")`},
 		{`hashFiles("x")`, "hashFiles", "file", ""},

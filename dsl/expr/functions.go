@@ -33,7 +33,7 @@ var functions = map[string]*function{}
 var functionNames []string
 
 func init() {
-	for _, group := range [][]function{numberFunctions, stringFunctions, listFunctions, mapFunctions, convertFunctions, productFunctions, timeFunctions, voteFunctions} {
+	for _, group := range [][]function{numberFunctions, stringFunctions, listFunctions, mapFunctions, convertFunctions, productFunctions, yamlFunctions, timeFunctions, voteFunctions} {
 		for i := range group {
 			define(&group[i])
 		}
@@ -93,8 +93,6 @@ var refused = map[string]string{
 	"uuid":          "A resumed run must get the same result. For a unique name, use run.id.",
 	"bcrypt":        "A resumed run must get the same result, but this function uses a random salt.",
 	"env":           "Expressions cannot read the environment. Declare a variable, and give it with --var or FLOWRUN_VAR_name.",
-	"yamldecode":    "YAML is not read here. Let a step turn it into JSON: run = [\"yq\", \"-o=json\", \".\", \"FILE\"] with parse = \"json\".",
-	"yamlencode":    "YAML is not written here. JSON is YAML, too: jsonencode(x).",
 	"log":           "Its last digits differ between processors, but a run that is resumed on another machine must get the same result.",
 	"templatefile":  "Expressions cannot read templates from files. Write the template as a heredoc.",
 	"duration":      "Durations are strings such as \"90s\" in the attributes that take them; step.x.duration is a number of seconds.",

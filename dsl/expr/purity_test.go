@@ -16,6 +16,7 @@ var pure = []string{
 	"slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 	"github.com/flowrun/flowrun/dsl/diag", "github.com/flowrun/flowrun/dsl/ir", "github.com/flowrun/flowrun/dsl/value",
 	"github.com/flowrun/flowrun/dsl/libm",
+	"go.yaml.in/yaml/v3", // a text becomes nodes, and nothing else
 	"github.com/hashicorp/hcl/v2", "github.com/hashicorp/hcl/v2/hclsyntax", "github.com/zclconf/go-cty/cty",
 	"github.com/zclconf/go-cty/cty/function/stdlib",                                                                                         // its functions read no clock: timestamp is Terraform's own
 	"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text/language", "golang.org/x/text/message", "golang.org/x/text/unicode/norm", // no loader: nothing is fetched

@@ -3,6 +3,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -42,10 +43,10 @@ func (x *traces) quiet(n node, err error) error {
 		return err
 	}
 	c, is := n.(*call)
-	if _, secret := x.nodes[n]; !is || !secret || errors.As(err, new(*Error)) || isLimit(err) || c.f.name != "jsondecode" {
+	if _, secret := x.nodes[n]; !is || !secret || errors.As(err, new(*Error)) || isLimit(err) || c.f.name != "jsondecode" && c.f.name != "yamldecode" {
 		return err
 	}
-	return fmt.Errorf("what it reads is sensitive, and not JSON")
+	return fmt.Errorf("what it reads is sensitive, and not %s", strings.ToUpper(c.f.name[:4]))
 }
 
 // walk tells whether a node is computed from what is secret. picked tells that its parent takes a part of it, which is then what

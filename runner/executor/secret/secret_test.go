@@ -338,6 +338,8 @@ func TestComputed(t *testing.T) {
 		{`length(var.token) > 3 ? "production" : "test"`, "production test", "production test"},
 		{`try(jsondecode(var.blob).none, jsondecode(var.blob).password)`, "sesame66", "(sensitive)"},
 		{`regex("hu[a-z]+", var.token)`, "hunter", "(sensitive)"},
+		{`yamldecode(var.blob).password`, "sesame66 ann", "(sensitive) ann"},
+		{`yamldecode("${upper(var.token)}: 1\n${upper(var.token)}: 2")`, "", "what it reads is sensitive, and not YAML"},
 		{`jsondecode(upper(var.token))`, "", "env: jsondecode(upper(var.token)): what it reads is sensitive, and not JSON"},
 		{`tonumber(lower(replace(var.token, "ghp_", "")))`, "", "(sensitive)"},
 	} {
