@@ -21,7 +21,7 @@ type module struct {
 	name, version string
 	purl          string // "" for data
 	sum           []byte // SHA-256: of the file of data; else what go.sum has, which is computed over all files of the module
-	licence       string // its SPDX identifier
+	licence       string // its SPDX identifier, or several with " AND " between them
 	licences      []file
 }
 
@@ -119,6 +119,7 @@ func (m *module) readLicences(dir string) error {
 func licenceOf(text []byte) string {
 	words := string(bytes.Join(bytes.Fields(text), []byte(" ")))
 	for _, l := range []struct{ part, id string }{
+		{"covered by two different licenses: MIT and Apache", "MIT AND Apache-2.0"},
 		{"Mozilla Public License", "MPL-2.0"},
 		{"Apache License Version 2.0", "Apache-2.0"},
 		{"Permission is hereby granted, free of charge, to any person obtaining a copy", "MIT"},
@@ -204,12 +205,14 @@ func (m *module) component(kind string) component {
 	if m.sum != nil {
 		c.Hashes = []hash{{"SHA-256", hex.EncodeToString(m.sum)}}
 	}
-	var l licence
-	if name, other := strings.CutPrefix(m.licence, "LicenseRef-"); other {
-		l.Licence.Name = name
-	} else {
-		l.Licence.ID = m.licence
+	for id := range strings.SplitSeq(m.licence, " AND ") {
+		var l licence
+		if name, other := strings.CutPrefix(id, "LicenseRef-"); other {
+			l.Licence.Name = name
+		} else {
+			l.Licence.ID = id
+		}
+		c.Licences = append(c.Licences, l)
 	}
-	c.Licences = []licence{l}
 	return c
 }

@@ -269,9 +269,10 @@ func TestArchivesAreEqual(t *testing.T) {
 
 func TestLicencesAreRecognized(t *testing.T) {
 	for text, want := range map[string]string{
-		"Apache License\n   Version 2.0, January 2004":                                     "Apache-2.0",
-		"Redistribution and use in source and binary forms, with or without\nmodification": "BSD-2-Clause",
-		"All rights reserved. Ask us.":                                                     "",
+		"Apache License\n   Version 2.0, January 2004":                                                     "Apache-2.0",
+		"Redistribution and use in source and binary forms, with or without\nmodification":                 "BSD-2-Clause",
+		"This project is covered by two different licenses: MIT and Apache.\nPermission is hereby granted": "MIT AND Apache-2.0",
+		"All rights reserved. Ask us.":                                                                     "",
 	} {
 		if have := licenceOf([]byte(text)); have != want {
 			t.Errorf("%q: %q, want %q", text, have, want)

@@ -93,7 +93,7 @@ func (y *yamlReader) value(n *yaml.Node, depth int) (value.Value, error) {
 	switch n.Kind {
 	case yaml.AliasNode:
 		if y.open[n.Alias] {
-			return nil, at(n, "the alias *%s stands inside of what it stands for", shorten(n.Value))
+			return nil, at(n, "the alias *%s is inside of its own anchor", shorten(n.Value))
 		}
 		return y.value(n.Alias, depth)
 	case yaml.ScalarNode:

@@ -49,7 +49,7 @@ func TestYAMLRefuses(t *testing.T) {
 		"a:\n  - !color red\n": "line 2: the tag !color", "!!set {a, b}": "the tag !!set", "!!omap []": "the tag !!omap", "!!seq {a: 1}": "!!seq", "!!python/object:os.system x": "!!python",
 		"a: !!int 1.5": `"1.5" is not a number`, "!!float x": "not a number", "!!bool 1": "not a bool", "!!null x": "not null", "!!binary '*'": "not base64",
 		"a: .inf": "line 1: the number .inf is out of range", "-.INF": "out of range", ".nan": "out of range", "9007199254740993": "beyond 2^53", "0xFFFFFFFFFFFFFFFFFF": "beyond 2^53", "1e300": "beyond 2^53", "1e999": "out of range",
-		"a: &a [*a]": "line 1: the alias *a stands inside", "&a {x: &b [*a, *b]}": "the alias *a", "a: *nope": "nope", "a: &a {<<: *a}": "the alias *a",
+		"a: &a [*a]": "line 1: the alias *a is inside", "&a {x: &b [*a, *b]}": "the alias *a", "a: *nope": "nope", "a: &a {<<: *a}": "the alias *a",
 		"<<: 1": "line 1: << needs an object", "<<: [{a: 1}, 2]": "<< needs an object", "a: b: c": "not YAML: mapping values", "a:\n\t- b": "line 2", "[1, 2": "not YAML", "\xff": "UTF-8", "a: \x01": "control characters", "\"\\q\"": "not YAML", "%YAML 3.0\n--- a": "incompatible",
 		strings.Repeat("[", value.MaxDepth+1) + strings.Repeat("]", value.MaxDepth+1): "levels of nesting",
 	} {
