@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ workflow "main" {
 	if f.Total.Runs != 1 || len(f.Workflows) != 1 || f.Workflows[0].Name != "main" {
 		t.Fatalf("one run counts: %+v", f)
 	}
-	if f.Total.Expected != planned.Forecast.Seconds || planned.Forecast.Seconds < 0.15 {
+	if math.Abs(f.Total.Expected-planned.Forecast.Seconds) > 1e-6 || planned.Forecast.Seconds < 0.15 {
 		t.Errorf("stats says that %v s were expected, plan said %v s", f.Total.Expected, planned.Forecast.Seconds)
 	}
 	if f.Total.Took < 0.15 || f.Total.Ratio != f.Total.Took/f.Total.Expected {

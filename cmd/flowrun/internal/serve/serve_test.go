@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -361,40 +362,45 @@ func TestViewsAtOnce(t *testing.T) {
 func TestViewsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var v views
+		byRun := func() map[string]*runView {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			return maps.Clone(v.byRun)
+		}
 		for i := range 2 * maxViews {
 			time.Sleep(time.Millisecond)
 			v.take(fmt.Sprint(i))
 		}
 		first, last := fmt.Sprint(maxViews), fmt.Sprint(2*maxViews-1)
-		if len(v.byRun) != maxViews || v.byRun[first] == nil || v.byRun[last] == nil {
-			t.Errorf("%d views, of which %v and %v", len(v.byRun), v.byRun[first], v.byRun[last])
+		if len(byRun()) != maxViews || byRun()[first] == nil || byRun()[last] == nil {
+			t.Errorf("%d views, of which %v and %v", len(byRun()), byRun()[first], byRun()[last])
 		}
 		kept := v.take(first)
 		for i := range 3 {
 			time.Sleep(time.Millisecond)
 			v.weigh(v.take(fmt.Sprint("large ", i)), maxViewed/2)
 		}
-		if len(v.byRun) != 2 || v.byRun["large 1"] == nil || v.byRun["large 2"] == nil {
-			t.Errorf("views of the size %d: %v", maxViewed/2, v.byRun)
+		if len(byRun()) != 2 || byRun()["large 1"] == nil || byRun()["large 2"] == nil {
+			t.Errorf("views of the size %d: %v", maxViewed/2, byRun())
 		}
-		if v.weigh(kept, 1); len(v.byRun) != 2 {
-			t.Errorf("a view that was forgotten is back: %v", v.byRun)
+		if v.weigh(kept, 1); len(byRun()) != 2 {
+			t.Errorf("a view that was forgotten is back: %v", byRun())
 		}
 		v.weigh(v.take("too large"), 2*maxViewed)
-		if len(v.byRun) != 1 || v.byRun["too large"] == nil {
-			t.Errorf("a view that is too large: %v", v.byRun)
+		if len(byRun()) != 1 || byRun()["too large"] == nil {
+			t.Errorf("a view that is too large: %v", byRun())
 		}
 		time.Sleep(viewFor - time.Millisecond)
 		v.take("young")
 		time.Sleep(viewFor)
 		synctest.Wait()
-		if len(v.byRun) != 1 || v.byRun["young"] == nil {
-			t.Errorf("views that nobody has used for %s: %v", viewFor, v.byRun)
+		if len(byRun()) != 1 || byRun()["young"] == nil {
+			t.Errorf("views that nobody has used for %s: %v", viewFor, byRun())
 		}
 		time.Sleep(3 * viewFor)
 		synctest.Wait()
-		if len(v.byRun) != 0 || v.sweeps {
-			t.Errorf("views that nobody uses: %v", v.byRun)
+		if len(byRun()) != 0 || v.sweeps {
+			t.Errorf("views that nobody uses: %v", byRun())
 		}
 	})
 }
