@@ -90,7 +90,7 @@ var functionDocs = map[string]functionDoc{
 	"tolist": {"value", "The members of a list, set or tuple as a list.", `tolist([1, 2])`}, "toset": {"value", "The members of a list, each once, in order.", `toset(["b", "a", "b"])`}, "tomap": {"value", "An object as a map.", `tomap({ a = 1 })`},
 	"jsonencode": {"value", "The value as JSON.", `jsonencode({ a = [1, null] })`}, "jsondecode": {"text", "The value of a JSON text, with the type any.", `jsondecode("[1, 2]")`},
 	"yamlencode":   {"value", "The value as YAML, with its keys in order and its texts in quotes, or as a literal block where they have several lines.", `yamlencode({ b = ["x", 1], a = true })`},
-	"yamldecode":   {"text", "The value of a YAML text with one document, with the type any. Plain yes, no, on and off are bools, as in Terraform; dates remain text. Keys must be texts.", `yamldecode("a: [1, yes]")`},
+	"yamldecode":   {"text", "The value of a YAML text with one document of at most 256 KiB, with the type any. Plain yes, no, on and off are bools, as in Terraform; dates remain text. Keys must be texts.", `yamldecode("a: [1, yes]")`},
 	"base64encode": {"text", "The text in base64.", `base64encode("hello")`}, "base64decode": {"text", "The text that is encoded in base64.", `base64decode("aGVsbG8=")`},
 	"md5": {"text", "A digest in hexadecimal, not safe against forgery.", `md5("a")`}, "sha1": {"text", "A digest in hexadecimal, not safe against forgery.", `sha1("a")`}, "sha256": {"text", "A digest in hexadecimal.", `substr(sha256("a"), 0, 8)`}, "sha512": {"text", "A digest in hexadecimal.", `substr(sha512("a"), 0, 8)`},
 

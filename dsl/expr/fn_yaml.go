@@ -29,8 +29,9 @@ var yamlFunctions = []function{
 	}},
 }
 
-// yamlNodeBytes is what the library needs at most for each byte of a text, about: a node of 200 bytes for every "a,".
-const yamlNodeBytes = 128
+// yamlNodeBytes is what the library allocates at most for each byte of a text, about: two nodes for every "a," of an object. So a
+// text has at most 256 KiB.
+const yamlNodeBytes = 256
 
 func (r *run) yaml(text string) (value.Value, error) {
 	if !utf8.ValidString(text) {
