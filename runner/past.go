@@ -84,6 +84,27 @@ func (p *Pinned) First() (*event.RunStarted, error) {
 	return nil, fmt.Errorf("%w: run %s has no beginning", journal.ErrBroken, p.Header.Run)
 }
 
+// CauseKind reads what started a run. It does not load the program of the run.
+func (s *Service) CauseKind(ctx context.Context, run string) (event.CauseKind, error) {
+	p := Pinned{}
+	h, _, err := s.Journal(ctx, run, func(b journal.Batch) error {
+		p.first = &b
+		return ErrEnough
+	})
+	if err != nil && !errors.Is(err, ErrEnough) {
+		return "", err
+	}
+	if p.Header = h; p.first == nil {
+		started, err := s.Started(ctx, run)
+		return started.CauseOf().Kind, err
+	}
+	first, err := p.First()
+	if err != nil {
+		return "", err
+	}
+	return first.CauseOf().Kind, nil
+}
+
 // Beginning reads the first event of a run, and its program.
 func (s *Service) Beginning(ctx context.Context, run string) (*event.RunStarted, *Program, error) {
 	p, err := s.Pinned(ctx, run)

@@ -69,6 +69,7 @@ var spoken = []struct {
 	{"graph FILE --format json --run RUN", false},
 	{"runs list", false},
 	{"runs list --json --limit 3 --status failed --workflow w", false},
+	{"runs list --cause manual", false},
 	{"runs logs RUN --follow", true},
 	{"logs RUN --follow", true},
 	{"runs watch RUN", true},

@@ -21,5 +21,6 @@ func (a *app) newListCommand() *cobra.Command {
 	c.Flags().IntVar(&r.Limit, "limit", 0, "at most `N` runs (0: all)")
 	c.Flags().StringArrayVar(&r.Status, "status", nil, "only runs with this `status`; can be repeated")
 	c.Flags().StringVar(&r.Workflow, "workflow", "", "only runs of this workflow, by its `name`")
+	c.Flags().StringVar(&r.Cause, "cause", "", "only runs that were started by this `kind` of cause: manual, call, event, routine, loop or retry")
 	return c
 }

@@ -48,6 +48,11 @@ func (a *app) listRuns(r *args.List) error {
 	for i := range infos {
 		if (r.Takes(infos[i].Workflow, string(infos[i].Status)) || infos[i].Interrupted() && r.Takes(infos[i].Workflow, view.Interrupted)) &&
 			(r.Limit == 0 || len(rows) < r.Limit) {
+			if r.Cause != "" {
+				if kind, err := s.CauseKind(ctx, infos[i].Run); err != nil || string(kind) != r.Cause {
+					continue // the cause of a run with a damaged journal is not known
+				}
+			}
 			row := ui.NewListed(&infos[i])
 			row.Begun, row.Stands = s.Glance(&infos[i])
 			if row.Failure != "" && explained < maxExplained && !r.JSON {

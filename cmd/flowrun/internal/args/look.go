@@ -8,10 +8,14 @@ type List struct {
 	Limit    int      // at most so many; 0 means all
 	Status   []string // of these alone; nil: of any
 	Workflow string   // of this alone; "": of any
+	Cause    string   // started by this kind of cause alone; "": by any
 }
 
 // statuses are those that a run can have, and "interrupted", which people read where nobody drives a run that has not ended.
 var statuses = []string{"pending", "running", "waiting", "interrupted", "succeeded", "failed", "cancelled", "skipped"}
+
+// causes are the kinds that run.cause can have.
+var causes = []string{"manual", "call", "event", "routine", "loop", "retry"}
 
 // Check refuses numbers and words.
 func (l *List) Check() error {
@@ -23,11 +27,14 @@ func (l *List) Check() error {
 			return err
 		}
 	}
+	if l.Cause != "" {
+		return OneOf("--cause", l.Cause, causes...)
+	}
 	return nil
 }
 
 // Filters tells whether it asks for some runs and not for all.
-func (l *List) Filters() bool { return len(l.Status) > 0 || l.Workflow != "" }
+func (l *List) Filters() bool { return len(l.Status) > 0 || l.Workflow != "" || l.Cause != "" }
 
 // Takes tells whether a run is one of those that are asked for.
 func (l *List) Takes(workflow, status string) bool {

@@ -10,7 +10,9 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -147,6 +149,7 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/openapi.json", about: "This description.", document: "application/json", stream: (*Server).description},
 	{method: "GET", path: "/api/v1/runs", about: "Runs, the newest first.", answer: Runs{}, do: (*Server).runs, query: []param{
 		{"limit", "How many; 100 if it is left out, 10000 at most.", "integer"}, {"workflow", "Only runs of this workflow.", "string"}, {"status", "Only runs with this status.", "string"},
+		{"cause", "Only runs that were started by this kind of cause: manual, call, event, routine, loop or retry.", "string"},
 		{"since", "Only runs that were started in this time until now, such as 24h or 7d.", "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}", about: "A run with its nodes.", answer: view.Document{}, do: (*Server).run, encode: (*Server).encodedRun},
 	{method: "GET", path: "/api/v1/runs/{run}/events", about: "The transitions of a run as server-sent events, until the run has ended. The id of each event is a number; a client that asks again with Last-Event-ID gets those behind it.", document: "text/event-stream", stream: (*Server).transitions, header: []param{
@@ -254,6 +257,7 @@ type Server struct {
 	folds  folds
 	codes  codes
 	memory openMemories
+	causes sync.Map // kinds of causes, by [begunRun]
 }
 
 // ServerOptions say how the server answers.
@@ -516,8 +520,12 @@ func (s *Server) runs(r *http.Request) (any, error) {
 		}
 		since = event.At(time.Now().Add(-time.Duration(span)))
 	}
+	cause := event.CauseKind(r.URL.Query().Get("cause"))
+	if cause != "" && !slices.Contains(event.CauseKinds, cause) {
+		return nil, &refusal{http.StatusBadRequest, "query", "cause is manual, call, event, routine, loop or retry"}
+	}
 	most := limit
-	if workflow != "" || status != "" {
+	if workflow != "" || status != "" || cause != "" {
 		most = 0
 	}
 	all, err := s.daemon.store.List(r.Context(), most)
@@ -526,12 +534,33 @@ func (s *Server) runs(r *http.Request) (any, error) {
 	}
 	list := Runs{Runs: []Run{}}
 	for i := range all {
-		if x := &all[i]; len(list.Runs) < limit && (workflow == "" || x.Workflow == workflow) && (status == "" || string(x.Status) == status) && x.Created >= since {
+		if x := &all[i]; len(list.Runs) < limit && (workflow == "" || x.Workflow == workflow) && (status == "" || string(x.Status) == status) && x.Created >= since &&
+			(cause == "" || s.causeKind(r.Context(), x) == cause) {
 			list.Runs = append(list.Runs, Run{Run: x.Run, Workflow: x.Workflow, Status: x.Status, Created: view.Moment(x.Created), Ended: view.Moment(x.Ended),
 				Driven: x.Driver != 0, Parent: x.Parent, ParentNode: x.ParentNode, RetryOf: x.RetryOf})
 		}
 	}
 	return list, nil
+}
+
+// begunRun is a run as it began: one that was removed may have been started anew with the same id.
+type begunRun struct {
+	run     string
+	created event.Time
+}
+
+// causeKind returns what started a run, which never changes; "" if its journal cannot be read.
+func (s *Server) causeKind(ctx context.Context, info *engine.Info) event.CauseKind {
+	key := begunRun{info.Run, info.Created}
+	if kind, known := s.causes.Load(key); known {
+		return kind.(event.CauseKind)
+	}
+	kind, err := s.daemon.store.CauseKind(ctx, info.Run)
+	if err != nil {
+		return ""
+	}
+	s.causes.Store(key, kind)
+	return kind
 }
 
 // info finds the run of a path.

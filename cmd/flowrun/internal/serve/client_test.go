@@ -270,6 +270,11 @@ func TestEveryOperation(t *testing.T) {
 		t.Errorf("the runs of the last millisecond are %s", text)
 	}
 	d.call("getRuns", 400, args{"since": "soon"})
+	d.has("getRuns", args{"limit": 1, "cause": "manual"}, `"runs":[{`)
+	if text := d.call("getRuns", 200, args{"cause": "routine"}); !strings.Contains(text, `"runs":[]`) {
+		t.Errorf("no routine has started a run: %s", text)
+	}
+	d.call("getRuns", 400, args{"cause": "luck"})
 	d.has("getRunsRun", args{"run": long}, `"workflow":"long"`)
 	d.call("getRunsRun", 404, args{"run": "r-none"})
 	d.has("getRunsRunNode", args{"run": ship, "path": "day"}, `"id":"day"`, `"dependents":["say"]`)

@@ -199,6 +199,8 @@ type runsPage struct {
 	Page, Pages, Total     int
 	Statuses               []event.Status
 	Query                  string // without the page
+	Cause                  event.CauseKind
+	Causes                 []event.CauseKind
 }
 
 func (p *Pages) showRuns(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -210,7 +212,10 @@ func (p *Pages) showRuns(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if !slices.Contains(d.Spans, d.Since) {
 		d.Since = ""
 	}
-	all, err := get[serve.Runs](p, r, "/runs?limit=%d&since=%s", 10_000, d.Since)
+	if d.Causes = event.CauseKinds; slices.Contains(d.Causes, event.CauseKind(q.Get("cause"))) {
+		d.Cause = event.CauseKind(q.Get("cause"))
+	}
+	all, err := get[serve.Runs](p, r, "/runs?limit=%d&since=%s&cause=%s", 10_000, d.Since, d.Cause)
 	if err != nil {
 		return nil, err
 	}
@@ -225,9 +230,12 @@ func (p *Pages) showRuns(_ http.ResponseWriter, r *http.Request) (any, error) {
 			d.Total++
 		}
 	}
+	if d.Workflow != "" && !slices.Contains(d.Workflows, d.Workflow) {
+		d.Workflows = append(d.Workflows, d.Workflow)
+	}
 	slices.Sort(d.Workflows)
 	d.Pages = (d.Total + pageSize - 1) / pageSize
-	d.Query = url.Values{"workflow": {d.Workflow}, "status": {d.Status}, "text": {d.Text}, "since": {d.Since}}.Encode()
+	d.Query = url.Values{"workflow": {d.Workflow}, "status": {d.Status}, "text": {d.Text}, "since": {d.Since}, "cause": {string(d.Cause)}}.Encode()
 	return d, nil
 }
 

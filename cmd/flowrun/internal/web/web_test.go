@@ -327,6 +327,8 @@ func TestPages(t *testing.T) {
 		"/runs":                            {ship, ask, many, "4 runs"},
 		"/runs?status=failed&text=" + ship: {ship, "1 run"},
 		"/runs?since=1h":                   {ship, "4 runs", "<option selected>1h"},
+		"/runs?cause=manual":               {ship, "4 runs", "<option selected>manual"},
+		"/runs?cause=event":                {"No run fits.", "<option selected>event"},
 		"/runs?since=soon":                 {ship, "4 runs"},
 		"/runs/" + ship:                    {"test[1]", "2 of 3 succeeded, 1 failed", "blocked", "exit code 1"},
 		"/runs/" + ship + "?tab=graph":     {"<svg", "/runs/" + ship + "/node?name=build"},
