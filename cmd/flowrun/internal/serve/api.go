@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -257,7 +258,8 @@ type Server struct {
 	folds  folds
 	codes  codes
 	memory openMemories
-	causes sync.Map // kinds of causes, by [begunRun]
+	causes sync.Map     // kinds of causes, by [begunRun]
+	known  atomic.Int64 // how many of them
 }
 
 // ServerOptions say how the server answers.
@@ -549,6 +551,9 @@ type begunRun struct {
 	created event.Time
 }
 
+// maxCauses bounds what the server remembers of causes: some 100 bytes a run.
+const maxCauses = 100_000
+
 // causeKind returns what started a run, which never changes; "" if its journal cannot be read.
 func (s *Server) causeKind(ctx context.Context, info *engine.Info) event.CauseKind {
 	key := begunRun{info.Run, info.Created}
@@ -558,6 +563,10 @@ func (s *Server) causeKind(ctx context.Context, info *engine.Info) event.CauseKi
 	kind, err := s.daemon.store.CauseKind(ctx, info.Run)
 	if err != nil {
 		return ""
+	}
+	if s.known.Add(1) > maxCauses {
+		s.causes.Clear()
+		s.known.Store(1)
 	}
 	s.causes.Store(key, kind)
 	return kind
