@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 var all = flag.Bool("release.all", false, "build all targets (about ten minutes of CPU)")
@@ -118,6 +120,36 @@ func unpack(t *testing.T, name, folder string) map[string][]byte {
 	}
 }
 
+// cyclonedxSchema compiles the official JSON Schema of CycloneDX 1.6, with the two schemas that it refers to.
+func cyclonedxSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	for _, name := range []string{"bom-1.6", "jsf-0.82", "spdx"} {
+		name += ".SNAPSHOT.schema.json"
+		packed, err := os.Open(filepath.Join("testdata/cyclonedx", name+".gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer packed.Close()
+		z, err := gzip.NewReader(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource("http://cyclonedx.org/schema/"+name, doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := c.Compile("http://cyclonedx.org/schema/bom-1.6.SNAPSHOT.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // checkParts compares a list of parts with the program.
 func checkParts(t *testing.T, name string, program []byte) {
 	t.Helper()
@@ -140,6 +172,13 @@ func checkParts(t *testing.T, name string, program []byte) {
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
 		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cyclonedxSchema(t).Validate(doc); err != nil {
+		t.Errorf("%s: %v", name, err)
 	}
 	sum := sha256.Sum256(program)
 	if h := list.Metadata.Component.Hashes; list.BomFormat != "CycloneDX" || len(h) != 1 || h[0].Content != hex.EncodeToString(sum[:]) {
