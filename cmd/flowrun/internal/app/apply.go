@@ -87,6 +87,7 @@ func (a *app) runApply(o *args.Apply) error {
 	if o.Detach {
 		return a.handOver(s, p, w.Name, first, held, o.JSON)
 	}
+	path := p.path                             // what follows must not hold p, nor w, which is a part of it
 	start, where := newStart(p, w.Name, first) // from here on the program as it was read is garbage
 	run, err := s.Start(context.Background(), start, held)
 	if err != nil {
@@ -99,7 +100,7 @@ func (a *app) runApply(o *args.Apply) error {
 	start = engine.Start{}
 	var f *follower
 	if follows {
-		f = a.follow(s, p.path, variablesOf(held))
+		f = a.follow(s, path, variablesOf(held))
 	}
 	scene := a.sceneOf(s, func(step string) string { return where[step] })
 	err = a.driveRun(s, run, pinned, view.New(pinned.Workflow(first.Workflow)), scene, &o.Drive, o.JSON)
