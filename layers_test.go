@@ -86,6 +86,10 @@ runner/engine                    dsl/value runner/durations runner/event runner/
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared sqlite
 runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
+runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/run runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal temporal temporal-api
+runner/engine/temporal/run       pure: runner/engine runner/engine/temporal/wire runner/event runner/journal temporal-workflow temporal-errors temporal-enums
+runner/engine/temporal/wire      pure: runner/engine runner/event runner/journal
+runner/engine/temporal/work      runner/engine runner/engine/temporal/wire runner/event runner/executor temporal
 runner/executor/benchmark        dsl/ir dsl/value runner/event runner/executor
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
@@ -151,7 +155,9 @@ var modules = map[string]string{
 	"diff":       "github.com/rogpeppe/go-internal/diff",
 	"goldmark":   "github.com/yuin/goldmark",
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
-	"yaml": "go.yaml.in/yaml/v3",
+	"yaml":     "go.yaml.in/yaml/v3",
+	"temporal": "go.temporal.io/sdk", "temporal-api": "go.temporal.io/api",
+	"temporal-workflow": "go.temporal.io/sdk/workflow", "temporal-errors": "go.temporal.io/sdk/temporal", "temporal-enums": "go.temporal.io/api/enums/v1",
 }
 
 const module = "github.com/flowrun/flowrun/"
@@ -219,7 +225,9 @@ var lazily = []string{"OnceValue"}
 
 // borrowed are the imports of rooms that are not pure by pure ones, each with what is taken.
 var borrowed = map[string]string{
-	"runner/executor/protocol -> runner/executor": "constants and Clip, which computes and nothing else",
+	"runner/executor/protocol -> runner/executor":  "constants and Clip, which computes and nothing else",
+	"runner/engine/temporal/run -> runner/engine":  "Session, which has the duties of a host that need no clock, no disk and no goroutine",
+	"runner/engine/temporal/wire -> runner/engine": "Start, which is data",
 }
 
 // TestPureRoomsImportPureRooms closes the walls: a room is as pure as what it imports.

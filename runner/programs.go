@@ -121,15 +121,7 @@ func (p *Program) Graph(workflow string) (*plan.Graph, error) {
 
 // Machine is the engine.Factory of runs: it makes the machine of one run from the program that the run pins.
 func (c *Programs) Machine(h journal.Header, definition []byte) (engine.Machine, error) {
-	if h.Behaviour > ir.Behaviour {
-		return nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun",
-			h.Run, h.Behaviour, ir.Behaviour)
-	}
-	p, err := c.Load(h.Definition, definition)
-	if err != nil {
-		return nil, err
-	}
-	g, err := p.Graph(h.Workflow)
+	p, g, err := c.graphOf(h, definition)
 	if err != nil {
 		return nil, err
 	}
@@ -139,4 +131,31 @@ func (c *Programs) Machine(h journal.Header, definition []byte) (engine.Machine,
 		return loop.New(g, l, eval), nil
 	}
 	return machine.New(g, eval, rules), nil
+}
+
+// Restore makes the machine of one run from its state, as the machine's State returned it. Loops have none.
+func (c *Programs) Restore(h journal.Header, definition, state []byte) (engine.Machine, error) {
+	p, g, err := c.graphOf(h, definition)
+	if err != nil {
+		return nil, err
+	}
+	if p.Loop(h.Workflow) != nil {
+		return nil, engine.ErrNotKept
+	}
+	rules := ir.RulesOf(h.Behaviour)
+	return machine.Restore(g, expr.NewEvaluator(rules, p.Files), rules, state)
+}
+
+// graphOf gives the program of a run, and the graph of its workflow.
+func (c *Programs) graphOf(h journal.Header, definition []byte) (*Program, *plan.Graph, error) {
+	if h.Behaviour > ir.Behaviour {
+		return nil, nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun",
+			h.Run, h.Behaviour, ir.Behaviour)
+	}
+	p, err := c.Load(h.Definition, definition)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := p.Graph(h.Workflow)
+	return p, g, err
 }

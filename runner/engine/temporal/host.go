@@ -1,0 +1,250 @@
+// Package temporal is the host of machines on Temporal, as a client sees it: it starts runs, follows them, tells them to end, and reads them.
+// Workers drive them: any worker with the task queue of a run drives it, and another goes on when that one dies.
+//
+// The journal of a run is read by a replay of its histories in this process, which needs no worker. Runs of a store share things, and runs
+// here share nothing: [Refuse] tells which programs that leaves.
+//
+// Package run is the workflow, package work are the activities, package wire is what goes between. Enter at [Dial].
+package temporal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/temporal/run"
+	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
+	"github.com/flowrun/flowrun/runner/engine/temporal/work"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// DefaultQueue is the task queue of runs.
+const DefaultQueue = "flowrun"
+
+// Scheme begins the address of an engine: temporal://HOST:PORT/NAMESPACE.
+const Scheme = "temporal://"
+
+// Options say where the server is. All but Machines may be empty.
+type Options struct {
+	HostPort  string
+	Namespace string
+	Queue     string // DefaultQueue
+	Machines  run.Machines
+	// Check, if set, refuses a run before it starts; see [Refuse].
+	Check func(s *engine.Start) error
+	// Externals are the kinds of messages that the machines know.
+	Externals []event.ExternalKind
+	// Soft is that of [run.Host].
+	Soft int
+	// Poll is how often a run that is followed is looked at; 0 means 200 ms.
+	Poll time.Duration
+	// Tune changes the options of the client.
+	Tune func(*client.Options)
+}
+
+// Parse reads the address of an engine.
+func Parse(address string) (o Options, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme+"://" != Scheme || u.Port() == "" || u.User != nil || u.RawQuery != "" || strings.Contains(strings.Trim(u.Path, "/"), "/") {
+		return o, fmt.Errorf("%q is not the address of an engine: write %sHOST:PORT/NAMESPACE", address, Scheme)
+	}
+	return Options{HostPort: u.Host, Namespace: cmp.Or(strings.Trim(u.Path, "/"), client.DefaultNamespace)}, nil
+}
+
+// Host is a connection to a server. It is safe for concurrent use, and must be closed.
+type Host struct {
+	options Options
+	client  client.Client
+}
+
+// Dial connects to a server.
+func Dial(ctx context.Context, o Options) (*Host, error) {
+	o.Queue, o.Namespace, o.Poll = cmp.Or(o.Queue, DefaultQueue), cmp.Or(o.Namespace, client.DefaultNamespace), cmp.Or(o.Poll, 200*time.Millisecond)
+	c := client.Options{HostPort: o.HostPort, Namespace: o.Namespace, Logger: quiet}
+	if o.Tune != nil {
+		o.Tune(&c)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	conn, err := client.DialContext(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("the Temporal server %s, namespace %s, cannot be reached: %w", o.HostPort, o.Namespace, err)
+	}
+	return &Host{o, conn}, nil
+}
+
+// quiet drops what the SDK logs: what concerns a person is an error or stands in the journal.
+var quiet log.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+
+// Close ends the connection.
+func (h *Host) Close() error {
+	h.client.Close()
+	return nil
+}
+
+// WorkerOptions say what a worker serves.
+type WorkerOptions struct {
+	Queues []string // DefaultQueue alone
+	Slots  int      // attempts at once; 0 means 8
+	// Grace is how long attempts may take to end when the worker stops.
+	Grace time.Duration
+}
+
+// Serve drives runs and carries out attempts until ctx is done, and then gives back what it has.
+func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error {
+	if len(o.Queues) == 0 {
+		o.Queues = []string{DefaultQueue}
+	}
+	var workers []worker.Worker
+	fatal := make(chan error, len(o.Queues))
+	for _, queue := range o.Queues {
+		w := worker.New(h.client, queue, worker.Options{
+			MaxConcurrentActivityExecutionSize: cmp.Or(o.Slots, 8),
+			MaxHeartbeatThrottleInterval:       time.Second, DefaultHeartbeatThrottleInterval: time.Second,
+			DeadlockDetectionTimeout: 10 * time.Second, // an event of a large program takes more than the SDK's second
+			WorkerStopTimeout:        cmp.Or(o.Grace, engine.DefaultStopGrace),
+			OnFatalError:             func(err error) { fatal <- err },
+		})
+		h.register(w, nil)
+		w.RegisterActivityWithOptions(x.Attempt, activity.RegisterOptions{Name: wire.Attempt})
+		if err := w.Start(); err != nil {
+			stopAll(workers)
+			return fmt.Errorf("the queue %s: %w", queue, err)
+		}
+		workers = append(workers, w)
+	}
+	defer stopAll(workers)
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-fatal:
+		return err
+	}
+}
+
+func stopAll(workers []worker.Worker) {
+	var all sync.WaitGroup
+	for _, w := range workers {
+		all.Go(w.Stop)
+	}
+	all.Wait()
+}
+
+// register registers the workflow of runs.
+func (h *Host) register(r interface {
+	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
+}, record func(journal.Batch, event.Time)) {
+	r.RegisterWorkflowWithOptions((&run.Host{Machines: h.options.Machines, Externals: h.options.Externals, Soft: h.options.Soft, Record: record}).Workflow,
+		workflow.RegisterOptions{Name: wire.Workflow})
+}
+
+// Start makes a run durable. Any worker may drive it from then on.
+func (h *Host) Start(ctx context.Context, s engine.Start) (string, error) {
+	s.Header.Run = cmp.Or(s.Header.Run, engine.NewID())
+	s.Header.Created, s.First.Run = event.At(time.Now()), s.Header.Run
+	if h.options.Check != nil {
+		if err := h.options.Check(&s); err != nil {
+			return "", err
+		}
+	}
+	start, err := wire.NewStart(s)
+	var arg, memo []byte
+	if err == nil {
+		arg, err = wire.Encode(start)
+	}
+	if err == nil {
+		memo, err = wire.Encode(wire.NewSummary(s.Header, &s.First))
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(arg) > wire.MaxPayload {
+		return "", &Refused{[]string{fmt.Sprintf("the program, its source and its inputs have %d bytes, compressed, and the server takes %d", len(arg), wire.MaxPayload)}}
+	}
+	_, err = h.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: h.options.Queue, WorkflowTaskTimeout: time.Minute,
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		Memo: map[string]any{wire.Memo: memo}}, wire.Workflow, arg)
+	if started := new(serviceerror.WorkflowExecutionAlreadyStarted); errors.As(err, &started) {
+		err = nil
+	}
+	return s.Header.Run, err
+}
+
+// Signal sends a message to a run.
+func (h *Host) Signal(ctx context.Context, run string, x event.External) error {
+	packed, err := engine.PackExternal(x, h.options.Externals)
+	if err != nil {
+		return err
+	}
+	err = h.client.SignalWorkflow(ctx, run, "", wire.Inbox, packed)
+	if !isNotFound(err) {
+		return err
+	}
+	if _, err := h.describe(ctx, run); err != nil {
+		return err
+	}
+	if x.Kind == event.ExternalCancel {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", engine.ErrEnded, run)
+}
+
+// Cancel asks for the end of a run.
+func (h *Host) Cancel(ctx context.Context, run, reason string) error {
+	return h.Signal(ctx, run, event.External{Kind: event.ExternalCancel, Reason: reason})
+}
+
+func isNotFound(err error) bool {
+	return errors.As(err, new(*serviceerror.NotFound))
+}
+
+// describe asks for the newest execution of a run.
+func (h *Host) describe(ctx context.Context, run string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	d, err := h.client.DescribeWorkflowExecution(ctx, run, "")
+	if isNotFound(err) {
+		return nil, fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+	}
+	if err == nil && d.GetWorkflowExecutionInfo().GetType().GetName() != wire.Workflow {
+		return nil, fmt.Errorf("%w: %s is a workflow that flowrun has not started", engine.ErrNoRun, run)
+	}
+	return d, err
+}
+
+// Ask is what runs of a store share.
+func (h *Host) Ask(context.Context, event.StoreRequest) (value.Value, error) { return nil, ErrShared }
+
+// Limits is empty: no agent and no quota bounds attempts here.
+func (h *Host) Limits(context.Context) ([]event.Limit, error) { return nil, nil }
+
+// ChangeLimit is refused.
+func (h *Host) ChangeLimit(context.Context, event.LimitChange) (bool, error) { return false, ErrShared }
+
+// CheckProgram is the Check of a client that starts runs of real programs.
+func CheckProgram(load func(hash string, definition []byte) (*ir.Program, error)) func(*engine.Start) error {
+	return func(s *engine.Start) error {
+		p, err := load(s.Header.Definition, s.Definition)
+		if err != nil {
+			return err
+		}
+		return Refuse(p, s.Header.Workflow, &s.First)
+	}
+}

@@ -1,0 +1,489 @@
+// Package run is the workflow that drives one run on Temporal: a host of machines whose clock, timers, messages and answers are those of the
+// server. It is replayed from the history of its execution, so it is pure: of the SDK it has package workflow alone, and of flowrun
+// [engine.Session], whose rules it shares with the other hosts.
+//
+// An attempt is an activity that is never repeated by the server: a worker that dies, or gives an attempt back, is an answer to the session.
+// A called run is a child workflow that tells its end by a signal to the workflow id of its caller, so that both can continue as new. All
+// timers of a run are one timer of the server. The id of an activity has the digest of the run so far: a program that was read otherwise, or
+// another release, is noticed when an execution is replayed.
+//
+// Enter at [Host.Workflow].
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Bounds of an execution.
+const (
+	// Window bounds the attempts and called runs that are handed out at once: the server holds 2,000 pending activities.
+	Window = 200
+	// Soft is the length of a history from which on an execution continues as new once nothing is handed out.
+	Soft = 4096
+	// hardFactor times that is the length from which on nothing is handed out, so that the execution can continue. The server ends an
+	// execution at 51,200 events.
+	hardFactor = 5
+	// SoftBytes and HardBytes are the same of the size of a history. The server ends an execution at 50 MiB.
+	SoftBytes = 8 << 20
+	HardBytes = 24 << 20
+	// Heartbeat is how long a worker may be silent. It is longer than a restart of the server takes: a shorter one takes live attempts
+	// for lost.
+	Heartbeat = 30 * time.Second
+	// forever is the longest time that an activity may take: executors know the timeouts of attempts.
+	forever = 10 * 365 * 24 * time.Hour
+)
+
+// Machines makes machines.
+type Machines interface {
+	Machine(h journal.Header, definition []byte) (engine.Machine, error)
+	// Restore makes a machine of its state.
+	Restore(h journal.Header, definition, state []byte) (engine.Machine, error)
+}
+
+// Host drives runs. The zero values of all but Machines are for use.
+type Host struct {
+	Machines Machines
+	// Externals are the kinds of messages that the machines know.
+	Externals []event.ExternalKind
+	// Record, if set, sees each batch when it was fed, and the time of its last event. It is for readers of histories.
+	Record func(journal.Batch, event.Time)
+	// Soft is how many events let an execution continue as new; 0 means [Soft].
+	Soft int
+	// Bare leaves out the memo of runs that end.
+	Bare bool
+}
+
+// drive is one execution of a run.
+type drive struct {
+	*Host
+	*engine.Session
+	ctx     workflow.Context // goes on when the server is asked to cancel the workflow
+	outer   workflow.Context
+	start   wire.Start
+	inbox   workflow.ReceiveChannel
+	ended   workflow.ReceiveChannel
+	flights []*flight // in the order of their starts
+	calls   []*call   // that were asked for and have not started
+	carried *wire.Carried
+	alarm   alarm
+	batches []journal.Batch
+	digest  uint64
+	full    bool // the history is so long that nothing is handed out
+	// cancelled: the run knows that the server was asked to cancel the workflow. ends: its state is too large for another execution.
+	cancelled, ends bool
+}
+
+// flight is an attempt that was handed out.
+type flight struct {
+	event.Attempt
+	future workflow.Future
+	cancel workflow.CancelFunc
+}
+
+// call is a called run that starts.
+type call struct {
+	ask     event.StartChild
+	wish    engine.Wish // it hears this once it has started
+	started workflow.Future
+}
+
+// alarm is the timer of the server for the earliest timer of the run.
+type alarm struct {
+	due    event.Time
+	future workflow.Future
+	cancel workflow.CancelFunc
+}
+
+// Workflow drives a run to its end, and returns the end.
+func (h *Host) Workflow(ctx workflow.Context, arg []byte) ([]byte, error) {
+	d := &drive{Host: h, outer: ctx, carried: &wire.Carried{Number: 1, Children: map[string]*wire.Called{}}}
+	d.ctx, _ = workflow.NewDisconnectedContext(ctx)
+	if err := wire.Decode(arg, &d.start); err != nil {
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "Start", nil)
+	}
+	first := d.start.Carried == nil
+	if err := d.open(); err != nil {
+		return nil, err
+	}
+	d.inbox, d.ended = workflow.GetSignalChannel(d.ctx, wire.Inbox), workflow.GetSignalChannel(d.ctx, wire.Ended)
+	begins := d.Fold().Seq() + 1
+	if err := workflow.SetQueryHandler(d.ctx, wire.Batches, func(after uint64) ([]byte, error) { return d.page(begins, after) }); err != nil {
+		return nil, err
+	}
+	t := engine.Takeover{Driven: !first, Changed: event.DriverChanged{Driver: d.carried.Number}}
+	if first {
+		t.First, t.Fresh = &d.start.First, true
+	}
+	d.receive()
+	d.Begin(t)
+	for d.Fold().End() == nil {
+		if err := d.turn(); err != nil {
+			return nil, err
+		}
+	}
+	return d.close()
+}
+
+// open makes the session of the run.
+func (d *drive) open() error {
+	s, err := d.start.Engine()
+	if err != nil {
+		return err
+	}
+	if c := d.start.Carried; c != nil {
+		d.carried = c
+		if c.Children == nil {
+			c.Children = map[string]*wire.Called{}
+		}
+		state, err := wire.Expand(c.State)
+		if err == nil {
+			d.Session, err = engine.RestoreSession(s, state, func(state []byte) (engine.Machine, error) {
+				return d.Machines.Restore(s.Header, s.Definition, state)
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("run %s: its state of another execution: %w", s.Header.Run, err)
+		}
+	} else {
+		m, err := d.Machines.Machine(s.Header, s.Definition)
+		if err != nil {
+			return err
+		}
+		d.Session = engine.NewSession(s, m)
+	}
+	d.SetWindow(engine.Window{Attempts: Window, Children: Window})
+	return nil
+}
+
+// turn waits until something happens, and makes a round of it.
+func (d *drive) turn() error {
+	d.collect()
+	if d.Waiting() {
+		d.act(nil)
+	}
+	if len(d.Queued()) == 0 {
+		if err := d.continueAsNew(); err != nil || len(d.Queued()) > 0 {
+			return err
+		}
+		d.setAlarm()
+		return workflow.Await(d.ctx, d.isNews)
+	}
+	r, err := d.Feed(d.now())
+	if err != nil {
+		return err // the workflow task fails, and is tried again with the history as it was
+	}
+	d.digest = r.Batch.Digest
+	b := r.Batch
+	b.Body = append([]byte(nil), b.Body...)
+	d.batches = append(d.batches, b)
+	if d.Record != nil {
+		d.Record(b, d.Fold().Last())
+	}
+	d.act(r)
+	d.Reuse(r)
+	return nil
+}
+
+func (d *drive) now() event.Time { return event.At(workflow.Now(d.ctx)) }
+
+// isNews reports whether there is something to collect.
+func (d *drive) isNews() bool {
+	if d.inbox.Len() > 0 || d.ended.Len() > 0 || d.outer.Err() != nil && !d.cancelled || d.alarm.future != nil && d.alarm.future.IsReady() {
+		return true
+	}
+	for _, f := range d.flights {
+		if f.future.IsReady() {
+			return true
+		}
+	}
+	for _, c := range d.calls {
+		if c.started.IsReady() {
+			return true
+		}
+	}
+	return false
+}
+
+// collect queues what has happened.
+func (d *drive) collect() {
+	d.receive()
+	flights := d.flights[:0]
+	for _, f := range d.flights {
+		if f.future.IsReady() {
+			d.land(f)
+		} else {
+			flights = append(flights, f)
+		}
+	}
+	d.flights = flights
+	calls := d.calls[:0]
+	for _, c := range d.calls {
+		if !c.started.IsReady() {
+			calls = append(calls, c)
+		} else if err := c.started.Get(d.ctx, nil); err != nil {
+			delete(d.carried.Children, c.ask.Run)
+			d.ChildEnded(unstarted(c.ask, err.Error()))
+		} else {
+			d.signalCancels(c.ask.Run, c.wish)
+		}
+	}
+	d.calls = calls
+	d.Fire(d.now(), journal.MaxBatchEvents)
+}
+
+// receive queues the messages and the ends of called runs that signals brought.
+func (d *drive) receive() {
+	if d.outer.Err() != nil && !d.cancelled {
+		d.cancelled = true
+		d.cancel("cancelled on the server")
+	}
+	var b []byte
+	for d.inbox.ReceiveAsync(&b) {
+		x, err := engine.UnpackExternal(d.carried.Messages+1, b)
+		if err == nil {
+			_, err = engine.PackExternal(x, d.Externals)
+		}
+		if err != nil {
+			workflow.GetLogger(d.ctx).Warn("a message is refused", "error", err)
+			continue
+		}
+		d.carried.Messages++
+		d.Message(x)
+	}
+	for d.ended.ReceiveAsync(&b) {
+		var f event.ChildFinished
+		if err := wire.Decode(b, &f); err != nil {
+			workflow.GetLogger(d.ctx).Warn("the end of a called run cannot be read", "error", err)
+			continue
+		}
+		if d.carried.Children[f.Run] != nil {
+			delete(d.carried.Children, f.Run)
+			d.ChildEnded(f)
+		}
+	}
+}
+
+// cancel queues a cancel of the run.
+func (d *drive) cancel(reason string) {
+	d.carried.Messages++
+	d.Message(event.External{Inbox: d.carried.Messages, Kind: event.ExternalCancel, Reason: reason})
+}
+
+// land queues the answer of an attempt.
+func (d *drive) land(f *flight) {
+	var b []byte
+	var answer wire.Answer
+	err := f.future.Get(d.ctx, &b)
+	if err == nil {
+		err = wire.Decode(b, &answer)
+	}
+	switch {
+	case err == nil && answer.Finished == nil:
+		d.GiveBack(f.Attempt)
+	case err == nil:
+		a := answer.Finished
+		a.Ticket, a.Node, a.Attempt, a.Gate, a.Compensate = f.Ticket, f.Node, f.Attempt.Attempt, f.Gate, f.Compensate
+		d.Answer(a)
+	case temporal.IsCanceledError(err): // before a worker began with it
+		a := engine.NeverStarted(f.Attempt)
+		d.Answer(&a)
+	case temporal.IsTimeoutError(err):
+		a := engine.LostAlone(f.Attempt, fmt.Sprintf("its worker was not heard of for %s", Heartbeat))
+		d.Answer(&a)
+	default:
+		a := engine.LostAlone(f.Attempt, "its worker failed: "+err.Error())
+		d.Answer(&a)
+	}
+}
+
+// act does what the session says.
+func (d *drive) act(r *engine.Round) {
+	for x := range d.Effects(r) {
+		switch {
+		case x.Start != nil:
+			d.startAttempt(x.Start)
+		case x.Cancel != nil:
+			for _, f := range d.flights {
+				if f.Ticket == x.Cancel.Ticket {
+					f.cancel()
+				}
+			}
+		case x.Child != nil:
+			d.startChild(x.Child, x.Wish)
+		case x.CancelChild != "":
+			d.cancelChild(x.CancelChild, x.Wish)
+		}
+	}
+}
+
+// startAttempt hands an attempt to the workers.
+func (d *drive) startAttempt(a *event.Attempt) {
+	fail := func(format string, args ...any) {
+		f := engine.NeverStarted(*a)
+		f.Error = &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: fmt.Sprintf(format, args...)}
+		d.Answer(&f)
+	}
+	if !Carries(a) {
+		fail("attempts of kind %s are not carried out on Temporal", a.Kind)
+		return
+	}
+	task, err := wire.Encode(a)
+	if err != nil || len(task) > wire.MaxTask {
+		fail("what the attempt is given has %d bytes, and %d can be handed to a worker", len(task), wire.MaxTask)
+		return
+	}
+	ctx, cancel := workflow.WithCancel(d.ctx)
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ActivityID:          fmt.Sprintf("%d.%08x", a.Ticket, uint32(d.digest>>32)),
+		StartToCloseTimeout: forever, ScheduleToCloseTimeout: forever, HeartbeatTimeout: Heartbeat, WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: a.Name,
+	})
+	d.flights = append(d.flights, &flight{*a, workflow.ExecuteActivity(ctx, wire.Attempt, task), cancel})
+}
+
+// Carries reports whether workers carry an attempt out. The others need what runs share, or secrets: a client refuses the programs that have
+// them, before a run starts.
+func Carries(a *event.Attempt) bool {
+	if len(a.Late) > 0 {
+		return false
+	}
+	if a.Admission != nil {
+		for i := range a.Admission.Needs {
+			if n := &a.Admission.Needs[i]; n.Units > 0 || n.Pace != nil || n.Breaker != nil || n.Spending != nil {
+				return false
+			}
+		}
+	}
+	switch a.Kind {
+	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.NullAgentAttempt, event.HTTPAttempt:
+		return a.Agent == nil || a.Agent.Memory == nil
+	case event.HumanAgentAttempt, event.RememberAttempt, event.RecallAttempt, event.NotifyAttempt, event.SourceAttempt, event.WorktreeAttempt,
+		event.StoreAttempt, event.HoldAttempt, event.BenchmarkAttempt:
+	}
+	return false
+}
+
+// startChild makes a called run, unless it is there, and cancels it as often as the wish says.
+func (d *drive) startChild(ask *event.StartChild, wish engine.Wish) {
+	if d.carried.Children[ask.Run] == nil {
+		if wish.Cancels > 0 {
+			d.ChildEnded(engine.Unmade(*ask))
+			return
+		}
+		s := engine.Child(*d.Session.Start(), *ask)
+		s.Header.Created, s.Source = d.now(), nil
+		start, err := wire.NewStart(s)
+		var arg, memo []byte
+		if err == nil {
+			arg, err = wire.Encode(start)
+		}
+		if err == nil {
+			memo, err = wire.Encode(wire.NewSummary(s.Header, &s.First))
+		}
+		switch {
+		case err != nil:
+			d.ChildEnded(unstarted(*ask, err.Error()))
+			return
+		case len(arg) > wire.MaxTask:
+			d.ChildEnded(unstarted(*ask, fmt.Sprintf("its program and inputs have %d bytes, and %d can be handed over", len(arg), wire.MaxTask)))
+			return
+		}
+		ctx := workflow.WithChildOptions(d.ctx, workflow.ChildWorkflowOptions{WorkflowID: ask.Run, ParentClosePolicy: abandon, WorkflowIDReusePolicy: rejectDuplicate,
+			Memo: map[string]any{wire.Memo: memo}})
+		d.carried.Children[ask.Run] = &wire.Called{}
+		d.calls = append(d.calls, &call{ask: *ask, started: workflow.ExecuteChildWorkflow(ctx, wire.Workflow, arg).GetChildWorkflowExecution()})
+	}
+	d.cancelChild(ask.Run, wish)
+}
+
+// unstarted answers for a called run that does not start.
+func unstarted(ask event.StartChild, why string) event.ChildFinished {
+	return event.ChildFinished{Run: ask.Run, Node: ask.Node, Status: event.FailedS,
+		Error: &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the called run does not start: " + why}}
+}
+
+// cancelChild cancels a called run until it was cancelled as often as the wish says: once it has started, because a signal finds only a run
+// that is there.
+func (d *drive) cancelChild(run string, wish engine.Wish) {
+	for _, c := range d.calls {
+		if c.ask.Run == run {
+			c.wish = wish
+			return
+		}
+	}
+	d.signalCancels(run, wish)
+}
+
+func (d *drive) signalCancels(run string, wish engine.Wish) {
+	c := d.carried.Children[run]
+	if c == nil {
+		return
+	}
+	packed, _ := engine.PackExternal(event.External{Kind: event.ExternalCancel, Reason: wish.Reason}, nil) // it is small
+	for ; c.Cancels < wish.Cancels; c.Cancels++ {
+		workflow.SignalExternalWorkflow(d.ctx, run, "", wire.Inbox, packed)
+	}
+}
+
+// setAlarm lets the server wake the run when its earliest timer is due.
+func (d *drive) setAlarm() {
+	due, ok := d.NextTimer()
+	if ok && d.alarm.future != nil && d.alarm.due == due && !d.alarm.future.IsReady() {
+		return
+	}
+	if d.alarm.cancel != nil {
+		d.alarm.cancel()
+	}
+	if d.alarm = (alarm{}); !ok {
+		return
+	}
+	ctx, cancel := workflow.WithCancel(d.ctx)
+	d.alarm = alarm{due, workflow.NewTimer(ctx, max(due.Sub(d.now()), time.Millisecond)), cancel}
+}
+
+// page answers a query for the batches behind an event.
+func (d *drive) page(begins, after uint64) ([]byte, error) {
+	p, size := wire.Page{Begins: begins}, 0
+	for _, b := range d.batches {
+		if b.First <= after {
+			continue
+		}
+		if size += len(b.Body); size > wire.MaxPage && len(p.Batches) > 0 {
+			p.More = true
+			break
+		}
+		p.Batches = append(p.Batches, wire.NewBatch(b))
+	}
+	return wire.Encode(p)
+}
+
+// close tells the caller of the run its end.
+func (d *drive) close() ([]byte, error) {
+	end := *d.Fold().End()
+	s := wire.NewSummary(d.start.Header, &d.Session.Start().First)
+	s.Status, s.Ended, s.Events = end.Status, d.Fold().Last(), d.Fold().Seq()
+	if memo, err := wire.Encode(s); err == nil && !d.Bare {
+		if err := workflow.UpsertMemo(d.ctx, map[string]any{wire.Memo: memo}); err != nil {
+			return nil, err
+		}
+	}
+	if parent := d.Session.Start().First.Parent; parent != "" {
+		b, err := wire.Encode(engine.Finished(event.StartChild{Run: d.start.Header.Run, Node: d.Session.Start().First.ParentNode}, end))
+		if err != nil {
+			return nil, err
+		}
+		if err := workflow.SignalExternalWorkflow(d.ctx, parent, "", wire.Ended, b).Get(d.ctx, nil); err != nil {
+			workflow.GetLogger(d.ctx).Debug("the caller has ended", "error", err)
+		}
+	}
+	return wire.Encode(end)
+}

@@ -1,0 +1,200 @@
+// Package wire has the payloads of the host on Temporal: what a workflow, an activity, a signal and a query are given and give back.
+//
+// A payload is bytes that begin with the version of its form, so that a worker of another release says what it does not know. JSON follows,
+// compressed where that is worth it. What a machine reads is whole in it: commands and events are complete as JSON.
+//
+// The package is pure. Enter at [Encode] and [Decode].
+package wire
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Names of what the server knows.
+const (
+	Workflow = "flowrun.run.v1"
+	Attempt  = "flowrun.attempt.v1"
+	Inbox    = "flowrun.inbox.v1" // signal: a message for the run, as engine.PackExternal gives it
+	Ended    = "flowrun.ended.v1" // signal: a called run has ended
+	Batches  = "flowrun.batches.v1"
+	Memo     = "flowrun" // the entry of the memo that describes a run
+)
+
+// Bounds of payloads, in bytes. The server refuses a payload of 2 MiB, and a workflow task of 4 MiB.
+const (
+	// MaxPayload bounds the start and the carried state of a run.
+	MaxPayload = 1_900_000
+	// MaxAnswer bounds the answer of an attempt. Up to a hundred answers of this size fit into the history of an execution.
+	MaxAnswer = 400_000
+	// MaxTask bounds what an attempt is given. One decision may ask for ten of them.
+	MaxTask = 350_000
+	// MaxPage is about how many bytes of batches an answer to a query has.
+	MaxPage = 1_000_000
+	// maxDecoded bounds what a payload has once it is not compressed any more.
+	maxDecoded = 256 << 20
+)
+
+// worthwhile is the size from which on a payload is compressed.
+const worthwhile = 512
+
+// The first bytes of a payload: the version, and whether flate compresses the rest.
+const (
+	plain  = "1j"
+	packed = "1z"
+)
+
+// ErrVersion says that a payload is of a version that this release does not know.
+var ErrVersion = errors.New("another release of flowrun made this payload: use the same release on all machines")
+
+// Encode returns a value as a payload.
+func Encode(v any) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	if text.Len() < worthwhile {
+		return append([]byte(plain), text.Bytes()...), nil
+	}
+	return Compress([]byte(packed), text.Bytes())
+}
+
+// Compress appends the compressed text to b.
+func Compress(b, text []byte) ([]byte, error) {
+	out := bytes.NewBuffer(b)
+	w, err := flate.NewWriter(out, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	return out.Bytes(), err
+}
+
+// Expand returns what Compress compressed.
+func Expand(b []byte) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxDecoded+1))
+	if err == nil && len(text) > maxDecoded {
+		err = fmt.Errorf("a payload has more than %d bytes", maxDecoded)
+	}
+	return text, err
+}
+
+// Decode reads a payload.
+func Decode(b []byte, v any) error {
+	if len(b) < 2 || b[0] != plain[0] {
+		return ErrVersion
+	}
+	text := b[2:]
+	switch string(b[:2]) {
+	case plain:
+	case packed:
+		var err error
+		if text, err = Expand(text); err != nil {
+			return fmt.Errorf("a damaged payload: %w", err)
+		}
+	default:
+		return ErrVersion
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("a damaged payload: %w", err)
+	}
+	return nil
+}
+
+// Start is the argument of the workflow of a run.
+type Start struct {
+	Header     journal.Header   `json:"header"`
+	Definition string           `json:"definition"`
+	Source     []byte           `json:"source,omitempty"` // compressed
+	First      event.RunStarted `json:"first"`
+	// Carried is what the execution before leaves; nil: this is the first one.
+	Carried *Carried `json:"carried,omitempty"`
+}
+
+// Carried is what an execution leaves to the next one of the same run.
+type Carried struct {
+	State    []byte             `json:"state"`              // of the fold, compressed
+	Number   int64              `json:"number"`             // of the next execution, from 2
+	Messages int64              `json:"messages,omitempty"` // how many messages the run has taken
+	Children map[string]*Called `json:"children,omitempty"` // those that run, by their ids
+}
+
+// Called is a called run that has started and not ended.
+type Called struct {
+	Cancels int `json:"cancels,omitempty"` // how often it was cancelled
+}
+
+// NewStart returns the argument for the start of a run.
+func NewStart(s engine.Start) (*Start, error) {
+	source, err := Compress(nil, s.Source)
+	return &Start{Header: s.Header, Definition: string(s.Definition), Source: source, First: s.First}, err
+}
+
+// Engine returns the start of the run in the engine's form.
+func (s *Start) Engine() (engine.Start, error) {
+	source, err := Expand(s.Source)
+	return engine.Start{Header: s.Header, Definition: []byte(s.Definition), Source: source, First: s.First}, err
+}
+
+// Answer is what an activity gives back. Finished is nil if the worker has given the attempt back.
+type Answer struct {
+	Finished *event.AttemptFinished `json:"finished,omitempty"`
+}
+
+// Page answers a query for batches.
+type Page struct {
+	// Begins is the number of the first event of the execution that answers: the history of an earlier one has the events before it.
+	Begins  uint64  `json:"begins"`
+	Batches []Batch `json:"batches,omitempty"`
+	More    bool    `json:"more,omitempty"` // there are more batches
+}
+
+// Batch is a batch of the journal.
+type Batch struct {
+	First  uint64 `json:"first"`
+	Count  int    `json:"count"`
+	Digest uint64 `json:"digest"`
+	Link   []byte `json:"link"`
+	Body   string `json:"body"`
+}
+
+// NewBatch returns a batch for a page.
+func NewBatch(b journal.Batch) Batch {
+	return Batch{First: b.First, Count: b.Count, Digest: b.Digest, Link: b.Link[:], Body: string(b.Body)}
+}
+
+// Journal returns the batch in the journal's form.
+func (b Batch) Journal() journal.Batch {
+	j := journal.Batch{First: b.First, Count: b.Count, Digest: b.Digest, Body: []byte(b.Body)}
+	copy(j.Link[:], b.Link)
+	return j
+}
+
+// Summary describes a run in its memo.
+type Summary struct {
+	Workflow   string       `json:"workflow"`
+	Definition string       `json:"definition"`
+	Created    event.Time   `json:"created"`
+	Parent     string       `json:"parent,omitempty"`
+	ParentNode string       `json:"parent_node,omitempty"`
+	Status     event.Status `json:"status,omitempty"` // of a run that has ended
+	Ended      event.Time   `json:"ended,omitempty"`
+	Events     uint64       `json:"events,omitempty"`
+}
+
+// NewSummary describes a run that starts.
+func NewSummary(h journal.Header, first *event.RunStarted) Summary {
+	return Summary{Workflow: h.Workflow, Definition: h.Definition, Created: h.Created, Parent: first.Parent, ParentNode: first.ParentNode}
+}
