@@ -323,8 +323,9 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 			m.fail("loop %s gave item %s to %s, who is not to do it", h.name, item, agent)
 		}
 	}
+	real := m.real() // an hour and a day pass as on a stopwatch, whatever the clock shows
 	switch n := len(h.begun) - h.perHour; {
-	case h.perHour > 0 && n >= 0 && now.Sub(h.begun[n]) < time.Hour:
+	case h.perHour > 0 && n >= 0 && real.Sub(h.begun[n]) < time.Hour:
 		m.fail("loop %s began %d items within an hour", h.name, h.perHour+1)
 	case h.closed:
 		m.fail("loop %s began item %s after %d failures in a row", h.name, item, h.failed)
@@ -340,13 +341,13 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 		}
 	}
 	spent := 0.0
-	for i := len(h.paid) - 1; i >= 0 && now.Sub(h.paid[i]) < day; i-- {
+	for i := len(h.paid) - 1; i >= 0 && real.Sub(h.paid[i]) < day; i-- {
 		spent += h.spent[i]
 	}
-	if h.cost > 0 && spent >= h.cost && len(h.paid) > 0 && now.Sub(h.paid[len(h.paid)-1]) > 5*time.Second {
+	if h.cost > 0 && spent >= h.cost && len(h.paid) > 0 && real.Sub(h.paid[len(h.paid)-1]) > 5*time.Second {
 		m.fail("loop %s began item %s when a day had cost %v dollars", h.name, item, spent)
 	}
-	h.begun = append(h.begun, now)
+	h.begun = append(h.begun, real)
 }
 
 // seeTarget looks at what a loop says about one of its targets.
@@ -381,7 +382,7 @@ func (m *workplace) seeTarget(h *hall, words string, missed bool, now event.Time
 // seeEnd looks at the end of an item's run.
 func (m *workplace) seeEnd(h *hall, c *event.ChildFinished, now event.Time) {
 	if c.Usage != nil && c.Usage.CostUSD > 0 {
-		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, now)
+		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, m.real())
 	}
 }
 
