@@ -34,6 +34,7 @@ dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
 dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text yaml
 dsl/check                        pure: loop/schedule dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
+dsl/importer                     pure: dsl/diag dsl/format dsl/syntax yaml
 dsl/core                         pure: dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax dsl/value hcl
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
 dsl                              dsl/check dsl/core dsl/diag dsl/expr dsl/format dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl

@@ -74,9 +74,9 @@ type hall struct {
 	perHour int
 	inARow  int
 	cost    float64
-	begun   []event.Time
+	begun   []moment
 	spent   []float64 // beside paid
-	paid    []event.Time
+	paid    []moment
 	failed  int             // items in a row
 	closed  bool            // too many have failed
 	away    event.Time      // real time until which nobody drives it
@@ -97,7 +97,18 @@ type ended struct {
 }
 
 // pause is in force from a moment of real time, and until one of the clock.
-type pause struct{ from, until event.Time }
+// moment is a moment on the clock of the loop's run, and on a stopwatch. A limit of an hour or a day holds by one of the two: where a clock is
+// set, the next run of the loop begins with the new one.
+type moment struct{ clock, real event.Time }
+
+// since is the longer of the two times.
+func (m moment) since(o moment) time.Duration { return max(m.clock.Sub(o.clock), m.real.Sub(o.real)) }
+
+type pause struct {
+	from  event.Time // in real time
+	until event.Time // on the clock
+	long  time.Duration
+}
 
 // far is an item of a list elsewhere.
 type far struct {
@@ -323,9 +334,9 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 			m.fail("loop %s gave item %s to %s, who is not to do it", h.name, item, agent)
 		}
 	}
-	real := m.real() // an hour and a day pass as on a stopwatch, whatever the clock shows
+	at := moment{now, m.real()}
 	switch n := len(h.begun) - h.perHour; {
-	case h.perHour > 0 && n >= 0 && real.Sub(h.begun[n]) < time.Hour:
+	case h.perHour > 0 && n >= 0 && at.since(h.begun[n]) < time.Hour:
 		m.fail("loop %s began %d items within an hour", h.name, h.perHour+1)
 	case h.closed:
 		m.fail("loop %s began item %s after %d failures in a row", h.name, item, h.failed)
@@ -336,18 +347,18 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 	}
 	for _, who := range []string{"", agent} {
 		p := h.pauses[who]
-		if p.until > m.store.Now() && m.real().Sub(p.from) > 5*time.Second {
+		if rest := m.real().Sub(p.from); p.until > m.store.Now() && rest > 5*time.Second && rest < p.long {
 			m.fail("loop %s began item %s though %q was paused until %s", h.name, item, who, p.until)
 		}
 	}
 	spent := 0.0
-	for i := len(h.paid) - 1; i >= 0 && real.Sub(h.paid[i]) < day; i-- {
+	for i := len(h.paid) - 1; i >= 0 && at.since(h.paid[i]) < day; i-- {
 		spent += h.spent[i]
 	}
-	if h.cost > 0 && spent >= h.cost && len(h.paid) > 0 && real.Sub(h.paid[len(h.paid)-1]) > 5*time.Second {
+	if h.cost > 0 && spent >= h.cost && len(h.paid) > 0 && at.since(h.paid[len(h.paid)-1]) > 5*time.Second {
 		m.fail("loop %s began item %s when a day had cost %v dollars", h.name, item, spent)
 	}
-	h.begun = append(h.begun, real)
+	h.begun = append(h.begun, at)
 }
 
 // seeTarget looks at what a loop says about one of its targets.
@@ -382,7 +393,7 @@ func (m *workplace) seeTarget(h *hall, words string, missed bool, now event.Time
 // seeEnd looks at the end of an item's run.
 func (m *workplace) seeEnd(h *hall, c *event.ChildFinished, now event.Time) {
 	if c.Usage != nil && c.Usage.CostUSD > 0 {
-		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, m.real())
+		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, moment{now, m.real()})
 	}
 }
 
@@ -570,7 +581,7 @@ func (m *workplace) control(h *hall, r event.LoopRequest) {
 	m.ask(event.StoreRequest{Loop: &r})
 	switch r.Operation {
 	case event.LoopPause:
-		h.pauses[r.Agent] = pause{m.real(), m.store.Now().Add(r.For)}
+		h.pauses[r.Agent] = pause{m.real(), m.store.Now().Add(r.For), r.For}
 	case event.LoopResume:
 		if delete(h.pauses, r.Agent); r.Agent == "" {
 			clear(h.pauses)

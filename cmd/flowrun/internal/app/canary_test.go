@@ -242,7 +242,7 @@ var spoken = []struct {
 const cut = "--target goes_on --target not_found"
 
 // speechless are the commands that neither read a run nor are given a secret.
-var speechless = []string{"explain", "schema", "init", "test", "version", "help", "completion", "man", guardianName}
+var speechless = []string{"explain", "schema", "init", "import", "test", "version", "help", "completion", "man", guardianName}
 
 // givenFlags are the flags that give values: those of GIVEN and of the lines with BROKEN.
 var givenFlags = []string{"input", "input-raw", "input-from", "var", "var-raw", "var-from", "var-file", "env-file"}

@@ -85,6 +85,7 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 		a.newExplainCommand(),
 		a.newSchemaCommand(),
 		a.newInitCommand(),
+		a.newImportCommand(),
 		a.newMemoryCommand(),
 		a.newKvCommand(),
 		a.newInboxCommand(),
