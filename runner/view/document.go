@@ -3,7 +3,6 @@ package view
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -149,37 +148,72 @@ func (r *Run) Document() Document {
 func (r *Run) Encode(complete func(*Document)) ([]byte, error) {
 	d := r.head()
 	complete(&d)
-	unanswered := d.Unanswered
+	text := make([]byte, 0, r.Size()*nodeSize)
+	err := r.write(d, struct{}{}, json.Marshal, func(n *Node) (err error) {
+		if n.text == nil {
+			n.text, err = json.Marshal(r.document(n))
+		}
+		text = append(text, n.text...)
+		return err
+	}, func(part []byte) error {
+		text = append(text, part...)
+		return nil
+	})
+	return text, err
+}
+
+// Write gives the JSON of the Document in parts, so that nobody holds the whole. marshal gives the JSON of a value. complete may change the
+// document but for its nodes. The members of the object more follow those of the document.
+func (r *Run) Write(complete func(*Document), more any, marshal func(any) ([]byte, error), part func([]byte) error) error {
+	d := r.head()
+	complete(&d)
+	return r.write(d, more, marshal, func(n *Node) error {
+		text, err := marshal(r.document(n))
+		if err != nil {
+			return err
+		}
+		return part(text)
+	}, part)
+}
+
+// write gives the parts of a document but for the nodes, which node writes.
+func (r *Run) write(d Document, more any, marshal func(any) ([]byte, error), node func(*Node) error, part func([]byte) error) error {
+	behind := struct {
+		Unanswered []TryDoc `json:"unanswered,omitempty"`
+	}{d.Unanswered}
 	d.Nodes, d.Unanswered = nil, nil
-	text, err := json.Marshal(d)
+	text, err := marshal(d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	text, last := bytes.CutSuffix(text, []byte("null}"))
 	if !last {
 		panic("view: the nodes are not the last field of a document") // those behind them are left out
 	}
-	text = append(slices.Grow(text, r.Size()*nodeSize), '[')
+	err = part(append(text, '['))
+	first := true
 	r.Each(func(n *Node, _ int) {
-		if n.text == nil && err == nil {
-			n.text, err = json.Marshal(r.document(n))
+		if err == nil && !first {
+			err = part([]byte{','})
 		}
-		if text[len(text)-1] != '[' {
-			text = append(text, ',')
+		if first = false; err == nil {
+			err = node(n)
 		}
-		text = append(text, n.text...)
 	})
-	if err != nil {
-		return nil, err
-	}
-	if text = append(text, ']'); len(unanswered) > 0 {
-		more, err := json.Marshal(unanswered)
+	text = []byte{']'}
+	for _, o := range []any{behind, more} {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		text = append(append(text, `,"unanswered":`...), more...)
+		var members []byte
+		if members, err = marshal(o); len(members) > len("{}") {
+			text = append(append(text, ','), members[1:len(members)-1]...)
+		}
 	}
-	return append(text, '}'), nil
+	if err != nil {
+		return err
+	}
+	return part(append(text, '}'))
 }
 
 // nodeSize is about the size of the JSON of a node, in bytes.

@@ -25,6 +25,17 @@ func TestEncodeForgets(t *testing.T) {
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("encoded, the run is\n%s\nnot\n%s\n%v", got, want, err)
 		}
+		var parts []byte
+		err = r.Write(func(d *view.Document) { d.Unanswered = []view.TryDoc{{}} }, map[string]any{"more": 1.0}, json.Marshal, func(part []byte) error {
+			parts = append(parts, part...)
+			return nil
+		})
+		d := r.Document()
+		d.Unanswered = []view.TryDoc{{}}
+		want, _ = json.Marshal(d)
+		if want = append(bytes.TrimSuffix(want, []byte("}")), `,"more":1}`...); err != nil || !bytes.Equal(parts, want) {
+			t.Errorf("in parts, the run is\n%s\nnot\n%s\n%v", parts, want, err)
+		}
 		if string(got) == before {
 			t.Errorf("nothing has changed: %s", got)
 		}

@@ -85,18 +85,13 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		return a.showStep(s, p, stories, r, begun, now)
 	}
 	if r.JSON {
-		d := p.View.Document()
-		for _, b := range begun {
-			d.Unanswered = append(d.Unanswered, b.Document())
-		}
 		files, err := s.Scripts(ctx, info.Run)
 		if err != nil {
 			return err
 		}
-		return ui.WriteJSON(a.out, struct {
-			view.Document
+		return ui.WriteRun(a.out, p.View, begun, struct {
 			Scripts []runner.Script `json:"scripts,omitempty"`
-		}{d, files})
+		}{files})
 	}
 	ui.Show(a.out, p.View, begun, a.sceneOf(s, s.Where(ctx, info.Run)), now, ui.Shown{All: r.All, Failed: r.Failed, Step: r.Step})
 	if r.At == 0 && info.Status.Terminal() && info.Status != event.Succeeded && info.RetriedBy == "" {

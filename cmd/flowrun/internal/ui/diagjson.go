@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // checkJSON is what validate --format json prints: the fields of terraform validate -json, and a code, notes and edits.
@@ -113,15 +115,48 @@ func rangeOf(r diag.Range) *rangeJSON {
 func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, "") }
 
 func writeJSON(w io.Writer, v any, indent string) error {
+	text, err := marshal(v, indent)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// WriteRun writes a run on one line like WriteJSON, one node after the other. begun are the attempts that have not answered. The members of the
+// object more follow those of the run.
+func WriteRun(w io.Writer, r *view.Run, begun []*view.Begun, more any) error {
+	out := bufio.NewWriter(w)
+	err := r.Write(func(d *view.Document) {
+		for _, b := range begun {
+			d.Unanswered = append(d.Unanswered, b.Document())
+		}
+	}, more, func(v any) ([]byte, error) {
+		text, err := marshal(v, "")
+		return bytes.TrimSuffix(text, []byte{'\n'}), err
+	}, func(part []byte) error {
+		_, err := out.Write(part)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := out.WriteByte('\n'); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// marshal gives a value as JSON that is safe on a terminal, and a line break.
+func marshal(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
 	if err := e.Encode(v); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := w.Write(escapeJSON(b.Bytes()))
-	return err
+	return escapeJSON(b.Bytes()), nil
 }
 
 // JSONText returns a value as JSON that is safe on a terminal.
