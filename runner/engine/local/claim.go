@@ -222,6 +222,7 @@ type change struct {
 	asks    []event.Command     // what the run asks people, and what it asks no more
 	rest    *shared.Rest        // whether anything of it is in flight now
 	took    *durations.Expected // durations of nodes, at the end of a run that succeeded
+	joined  *joined             // attempts that the batch starts, and that its transaction answers
 }
 
 // appendBatch makes a batch durable, if the run is still ours.
@@ -259,6 +260,9 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 		}
 		if err == nil {
 			err = tx.learnDurations(c.header.Workflow, ch.took)
+		}
+		if err == nil && ch.joined != nil {
+			err = ch.joined.answer(e, tx)
 		}
 		return err
 	})

@@ -30,6 +30,7 @@ type drive struct {
 	live     *attempts
 	admit    *admitting
 	store    storing
+	joined   joined // of the batch that is committed now
 	children children
 	opened   time.Time // the stopwatch's beginning
 	tally    durations.Tally
@@ -336,7 +337,7 @@ func (d *drive) recordAnswers(cause error) error {
 }
 
 // commitBatch feeds the queued events, as many as a batch holds. After they are durable, it carries
-// out and shows their consequences.
+// out and shows their consequences. A few operations on what runs share are made durable with them.
 func (d *drive) commitBatch(act bool) error {
 	r, err := d.session.Feed(d.now())
 	if err != nil {
@@ -346,7 +347,17 @@ func (d *drive) commitBatch(act bool) error {
 		d.waitForShown()
 		d.tallyRound(r)
 	}
-	if err := d.engine.appendBatch(d.run, r.Batch, d.rowChange(r)); err != nil {
+	ch := d.rowChange(r)
+	if d.joined = (joined{}); act {
+		d.joined = d.store.joinBatch(r.Out.Commands)
+	}
+	ch.joined = &d.joined
+	err = d.engine.appendBatch(d.run, r.Batch, ch)
+	if err != nil && len(d.joined.attempts) > 0 && isOwnError(err) { // the batch is durable also where what it starts fails
+		d.joined = joined{}
+		err = d.engine.appendBatch(d.run, r.Batch, ch)
+	}
+	if err != nil {
 		return err
 	}
 	if err := d.mark.writeMark(r.Batch.Last(), r.Batch.Link); err != nil && !isFull(err) { // a mark that lags is fine
@@ -354,9 +365,11 @@ func (d *drive) commitBatch(act bool) error {
 	}
 	d.engine.options.reportPoint(engine.Marked)
 	d.announceBatch(r, false)
+	d.engine.pokeAll(d.joined.posts)
 	if act {
 		d.carryOut(r)
 	}
+	d.joined = joined{}
 	d.showBatch(r)
 	return nil
 }
@@ -437,7 +450,11 @@ func (d *drive) carryOut(r *engine.Round) {
 		case x.Never != nil:
 			d.admit.withdrawUnstarted(x.Never)
 		case x.Start != nil && x.Start.Kind == event.StoreAttempt:
-			d.store.answerAttempt(x.Start)
+			if f := d.joined.take(x.Start); f != nil {
+				d.session.Answer(f)
+			} else {
+				d.store.answerAttempt(x.Start)
+			}
 		case x.Start != nil && answersAtOnce(x.Start) && !d.admit.mustAsk(x.Start):
 			f := d.live.executeAttempt(d.live.ctx, *x.Start)
 			d.session.Answer(&f)

@@ -52,8 +52,8 @@ func TestProcessesRaceForItems(t *testing.T) {
 		wait.Go(func() {
 			for {
 				o := childOrder{Dir: s.dir, Run: runs[i]}
-				if killed[i] < *sharedKills { // from the fifth commit on, so that the run makes progress
-					o.KillAt, o.KillAfter = 5+rng.IntN(max(*sharedSteps/(*sharedKills+1), 1)), rng.IntN(2) == 0
+				if killed[i] < *sharedKills { // from the third commit on, so that the run makes progress
+					o.KillAt, o.KillAfter = 3+rng.IntN(max(*sharedSteps/(*sharedKills+1), 1)), rng.IntN(2) == 0
 				}
 				c := startChild(t, o)
 				line := c.line()

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -19,6 +20,60 @@ import (
 
 // maxAnswered is how many attempts one transaction answers at most.
 const maxAnswered = 256
+
+// maxJoined is how many attempts are answered by the transaction of the batch that starts them. More are answered beside
+// the next batch.
+const maxJoined = 16
+
+// joined are attempts that are answered by the transaction of the batch that starts them: one commit in place of two. Where
+// the transaction leaves them out, answers stays empty, and they are answered after it like any other.
+type joined struct {
+	attempts []*event.Attempt
+	answers  []*event.AttemptFinished
+	posts    []shared.Post
+}
+
+// joinBatch gives the attempts that the transaction of a batch answers. It is called before the batch is durable.
+func (s *storing) joinBatch(commands []event.Command) (j joined) {
+	if !slices.ContainsFunc(commands, changesShared) {
+		return j
+	}
+	commands = engine.Once(commands)
+	unwanted := engine.Unwanted(commands)
+	for i := range commands {
+		if a := commands[i].Start; changesShared(commands[i]) && !unwanted[a.Ticket] {
+			j.attempts = append(j.attempts, a)
+		}
+	}
+	if len(j.attempts) > maxJoined || s.isWorking() {
+		return joined{}
+	}
+	return j
+}
+
+func changesShared(c event.Command) bool {
+	return c.Start != nil && c.Start.Kind == event.StoreAttempt && shared.Changes(c.Start.Store)
+}
+
+// answer carries the attempts out. It may be called a second time, after its first writes have been undone. On a full disk
+// it leaves them out: the reserve is for the journal.
+func (j *joined) answer(e *Engine, tx *transaction) (err error) {
+	j.answers, j.posts = nil, nil
+	if len(j.attempts) > 0 && !e.commits.isFull() {
+		j.answers, j.posts, err = e.answerIn(tx, j.attempts)
+	}
+	return err
+}
+
+// take gives the answer of an attempt, or nil.
+func (j *joined) take(a *event.Attempt) *event.AttemptFinished {
+	for i, f := range j.answers {
+		if j.attempts[i].Ticket == a.Ticket {
+			return f
+		}
+	}
+	return nil
+}
 
 // storing answers the attempts of one run that ask for what runs share. One goroutine works while
 // something is queued, so that a wide for_each shares transactions and needs no goroutine for each.
@@ -49,6 +104,12 @@ func (s *storing) answerAttempt(a *event.Attempt) {
 		s.live.running.Add(1)
 		go s.answerQueue()
 	}
+}
+
+func (s *storing) isWorking() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.working
 }
 
 func (s *storing) cancelQueued(ticket uint64) {
@@ -124,9 +185,8 @@ func (s *storing) answerBatch(batch []*event.Attempt) (answers []*event.AttemptF
 	if len(changing) == 0 {
 		return answers, nil, nil
 	}
-	read := len(answers)
+	var changed []*event.AttemptFinished
 	err = s.engine.write(func(tx *transaction) error {
-		answers, posts = answers[:read], nil // it is called again if the disk was full
 		var owner, ended int64
 		if err := tx.readRow("SELECT coalesce(owner, 0), ended FROM runs WHERE key = ?", []any{s.run.key}, &owner, &ended); err != nil {
 			return err
@@ -134,23 +194,29 @@ func (s *storing) answerBatch(batch []*event.Attempt) (answers []*event.AttemptF
 		if owner != s.run.epoch || ended != 0 {
 			return refused{fmt.Errorf("%w: run %s", engine.ErrFenced, s.run.id)}
 		}
-		rows, err := newBatchRows(tx, changing)
-		if err != nil {
-			return err
-		}
-		for _, a := range changing {
-			f, more, err := shared.AnswerAttempt(rows, a, s.engine.now())
-			if err == nil {
-				err = s.engine.postAll(tx, more)
-			}
-			if err != nil {
-				return err
-			}
-			answers, posts = append(answers, &f), append(posts, more...)
-		}
-		return rows.flush()
+		changed, posts, err = s.engine.answerIn(tx, changing)
+		return err
 	})
-	return answers, posts, err
+	return append(answers, changed...), posts, err
+}
+
+// answerIn carries out attempts that change rows, and returns their answers in the same order and the messages that follow.
+func (e *Engine) answerIn(tx *transaction, attempts []*event.Attempt) (answers []*event.AttemptFinished, posts []shared.Post, err error) {
+	rows, err := newBatchRows(tx, attempts)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range attempts {
+		f, more, err := shared.AnswerAttempt(rows, a, e.now())
+		if err == nil {
+			err = e.postAll(tx, more)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		answers, posts = append(answers, &f), append(posts, more...)
+	}
+	return answers, posts, rows.flush()
 }
 
 // postAll puts messages into the inboxes of runs, and wakes those that are parked.

@@ -47,8 +47,8 @@ func TestProcessesCountOnce(t *testing.T) {
 			for {
 				o := childOrder{Dir: s.dir, Run: runs[i]}
 				if killed[i] < *sharedKills {
-					// From the fifth commit on, so that the run makes progress: nobody takes it for poison.
-					o.KillAt, o.KillAfter = 5+rng.IntN(max(*sharedSteps/(*sharedKills+1), 1)), rng.IntN(2) == 0
+					// From the fourth commit on, so that the run makes progress: nobody takes it for poison.
+					o.KillAt, o.KillAfter = 4+rng.IntN(max(*sharedSteps/(*sharedKills+1), 1)), rng.IntN(2) == 0
 				}
 				c := startChild(t, o)
 				line := c.line()

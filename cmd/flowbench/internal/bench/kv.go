@@ -4,7 +4,7 @@ package bench
 const storeGroup = 64
 
 // kvSteps measures steps that write to keys of their own. Each is a commit of the state and its answer, and a commit of the journal; the
-// operations of a fan-out share both. In a chain two commits stand beside one.
+// operations of a fan-out share both, and in a chain the two are one.
 func kvSteps(l *lab) ([]figure, error) {
 	n := l.n(20_000)
 	fan, err := l.durable("kv, fan-out", n, storeGroup, atLeast(0.5), bound{}, workflow(forEach("s", n, kvSet("k/${each.key}"))))
