@@ -65,14 +65,14 @@ runner/journal                   pure: runner/event
 runner/artifact                  memory/private runner/event
 runner/judge                     pure: dsl/ir dsl/value runner/event
 runner/admission                 pure: dsl/value runner/event runner/shared
-runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event
+runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event runner/snapshot
 runner/watch
 runner/trace                     pure: dsl/ir runner/event runner/view
 runner/trace/otlp                runner/trace
 runner/webhook                   pure: dsl/ir dsl/value
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
-runner/durations                 pure: runner/event runner/view
+runner/durations                 pure: runner/event runner/snapshot runner/view
 runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
 runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source loop/worktree memory runner/compose runner/durations runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/forecast runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/scripts runner/stats runner/trace runner/view runner/watch
@@ -85,7 +85,7 @@ runner/logs                      memory/private runner/event runner/executor/com
 runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal runner/snapshot
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
-runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared sqlite
+runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared runner/snapshot sqlite
 runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
 runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/run runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal temporal temporal-api
 runner/engine/temporal/run       pure: runner/engine runner/engine/temporal/wire runner/event runner/journal temporal-workflow temporal-errors temporal-enums

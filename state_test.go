@@ -31,6 +31,8 @@ var states = []struct {
 		"Fold.header": "given again", "Fold.slice": "of tests", "Fold.write": "made again at the place of the reader",
 		"digest.h": "it marshals itself", "digest.buf": "of one event", "Fold.seen": "of one event",
 	}},
+	{"runner/durations", "Tally", nil},
+	{"runner/shared", "UsageTally", nil},
 	{"runner/slots", "Queue", nil},
 	{"runner/slots", "Choice", nil},
 }

@@ -121,29 +121,32 @@ func (p *Program) Graph(workflow string) (*plan.Graph, error) {
 
 // Machine is the engine.Factory of runs: it makes the machine of one run from the program that the run pins.
 func (c *Programs) Machine(h journal.Header, definition []byte) (engine.Machine, error) {
+	return c.machine(h, definition, nil)
+}
+
+// Restore makes the machine of one run from its state, as the machine's State returned it.
+func (c *Programs) Restore(h journal.Header, definition, state []byte) (engine.Machine, error) {
+	return c.machine(h, definition, &state)
+}
+
+// machine makes a fresh machine, or that of a state.
+func (c *Programs) machine(h journal.Header, definition []byte, state *[]byte) (engine.Machine, error) {
 	p, g, err := c.graphOf(h, definition)
 	if err != nil {
 		return nil, err
 	}
 	rules := ir.RulesOf(h.Behaviour)
 	eval := expr.NewEvaluator(rules, p.Files)
-	if l := p.Loop(h.Workflow); l != nil {
+	l := p.Loop(h.Workflow)
+	switch {
+	case l != nil && state != nil:
+		return loop.Restore(g, l, eval, *state)
+	case l != nil:
 		return loop.New(g, l, eval), nil
+	case state != nil:
+		return machine.Restore(g, eval, rules, *state)
 	}
 	return machine.New(g, eval, rules), nil
-}
-
-// Restore makes the machine of one run from its state, as the machine's State returned it. Loops have none.
-func (c *Programs) Restore(h journal.Header, definition, state []byte) (engine.Machine, error) {
-	p, g, err := c.graphOf(h, definition)
-	if err != nil {
-		return nil, err
-	}
-	if p.Loop(h.Workflow) != nil {
-		return nil, engine.ErrNotKept
-	}
-	rules := ir.RulesOf(h.Behaviour)
-	return machine.Restore(g, expr.NewEvaluator(rules, p.Files), rules, state)
 }
 
 // graphOf gives the program of a run, and the graph of its workflow.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -114,6 +115,21 @@ func (s *Service) Attach(h Host) { s.Reader, s.host = h, h }
 // Machine is the engine.Factory of the host.
 func (s *Service) Machine(h journal.Header, definition []byte) (engine.Machine, error) {
 	return s.programs.Machine(h, definition)
+}
+
+// Restore makes the machine of a run from its state.
+func (s *Service) Restore(h journal.Header, definition, state []byte) (engine.Machine, error) {
+	return s.programs.Restore(h, definition, state)
+}
+
+// WantsPast reports whether [Service.Observe] must see the whole past of a run that is driven again: to learn from its tasks, or to tell
+// when it rests.
+func (s *Service) WantsPast(h journal.Header, definition []byte) bool {
+	s.mu.Lock()
+	rests := s.rests != nil
+	s.mu.Unlock()
+	p, err := s.programs.Load(h.Definition, definition)
+	return rests || err != nil || slices.ContainsFunc(p.Agents, func(a ir.Agent) bool { return a.Memory != nil })
 }
 
 // Group gives the group of a run that is about to start: the zero value where its workflow has none.

@@ -14,7 +14,7 @@ import (
 
 // format returns how State begins. The number rises when this file codes the same fields otherwise; a
 // change of the fields themselves changes the rest.
-func format() string { return "loop 1 " + layout() }
+func format() string { return fmt.Sprintf("loop 1 %d %s", ir.Behaviour, layout()) }
 
 var layout = snapshot.LazyLayout(reflect.TypeFor[Machine]())
 
@@ -58,7 +58,7 @@ func (c *coder) spending(s *spending) { snapshot.Plain(c.Coder, s) }
 
 func (c *coder) machine() {
 	m, s := c.m, c.Coder
-	snapshot.Owned(s, &m.run, snapshot.PlainOf[event.RunStarted](s))
+	snapshot.Owned(s, &m.run, snapshot.JournaledOf[event.RunStarted](s))
 	if m.run == nil {
 		return
 	}

@@ -50,7 +50,7 @@ func prepareFolder(dir string) error {
 // isOurs tells whether a name is one of those that the memory or the journal gives to its files.
 func isOurs(name string) bool {
 	switch name {
-	case "store", "store.new", "setup.lock", "drivers", "marks", "reserve", ".gitignore", "logs", "env", "backups":
+	case "store", "store.new", "setup.lock", "drivers", "marks", "snapshots", "reserve", ".gitignore", "logs", "env", "backups":
 		return true
 	}
 	return strings.HasPrefix(name, "memory.") || strings.HasPrefix(name, "vectors-") || strings.HasPrefix(name, "flowrun.db")

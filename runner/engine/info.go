@@ -132,9 +132,12 @@ type Health struct {
 	Broken []Broken
 	// Database is the database's own report of damage to its file; "" if it is whole or was too large to check.
 	Database string
-	Dead     []int64 // drivers that died and left their locks
-	Log      int64   // size of the database's log in bytes
-	Reserve  Reserve
+	// Snapshots is how many snapshots were compared with their journals. Odd are those that a driver passes over, or that differ.
+	Snapshots int
+	Odd       []Broken
+	Dead      []int64 // drivers that died and left their locks
+	Log       int64   // size of the database's log in bytes
+	Reserve   Reserve
 }
 
 // Broken is a run that is damaged.

@@ -6,7 +6,7 @@ type Point string
 
 // The points of a driver, in order.
 const (
-	Writing   Point = "writing"   // before the file of an artifact is made
+	Writing   Point = "writing"   // before the file of an artifact or a snapshot is made
 	Naming    Point = "naming"    // the file is durable, and has not its name
 	Named     Point = "named"     // the file has its name, which is not durable
 	Appending Point = "appending" // a group of requests is in its transaction, which is not committed

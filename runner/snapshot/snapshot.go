@@ -27,6 +27,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -43,6 +44,8 @@ type Coder struct {
 	err     error
 	last    int64 // the moment that was coded last
 	depth   int   // of lists and objects around the value that is coded
+
+	journaled bool // see JournaledOf
 
 	shared  map[any]uint64 // by pointer, when writing
 	objects []any          // by number, when reading
@@ -573,6 +576,16 @@ func Plain[T any](c *Coder, v *T) { c.plain(reflect.ValueOf(v).Elem()) }
 // PlainOf is Plain for List, Map and Owned.
 func PlainOf[T any](c *Coder) func(*T) { return func(v *T) { Plain(c, v) } }
 
+// JournaledOf is PlainOf for what a journal has. A list or map that is left out of a journal because it is empty is nil for who reads that, and
+// the bytes do not tell the two apart.
+func JournaledOf[T any](c *Coder) func(*T) {
+	return func(v *T) {
+		c.journaled = true
+		Plain(c, v)
+		c.journaled = false
+	}
+}
+
 func (c *Coder) plain(v reflect.Value) {
 	if c.err != nil {
 		return
@@ -643,13 +656,23 @@ func (c *Coder) plain(v reflect.Value) {
 		c.plainMap(v)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if !left(v.Type().Field(i)) {
+			switch t := v.Type().Field(i); {
+			case left(t):
+			case c.journaled && !c.reading && isOmitted(t, v.Field(i)):
+				c.plain(reflect.Zero(t.Type))
+			default:
 				c.plain(v.Field(i))
 			}
 		}
 	default:
 		c.Fail(fmt.Errorf("a value of the type %s", v.Type()))
 	}
+}
+
+// isOmitted reports whether a journal leaves a list or map out, because it is empty.
+func isOmitted(f reflect.StructField, v reflect.Value) bool {
+	list := v.Kind() == reflect.Map || v.Kind() == reflect.Slice
+	return list && v.Len() == 0 && strings.Contains(f.Tag.Get("json"), ",omitempty")
 }
 
 // plainMap codes a map whose keys are texts.

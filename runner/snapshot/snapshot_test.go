@@ -191,3 +191,27 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// A list or map that a journal leaves out when it is empty is nil for who reads the journal: both give equal bytes.
+func TestEmptyIsAsTheJournalHasIt(t *testing.T) {
+	type plain struct {
+		Left map[string]int `json:"left,omitempty"`
+		List []int          `json:"list,omitempty"`
+		Kept []int          `json:"kept"`
+	}
+	bytesOf := func(p plain) string {
+		c := snapshot.NewWriter("x")
+		snapshot.JournaledOf[plain](c)(&p)
+		b, err := c.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if bytesOf(plain{}) != bytesOf(plain{Left: map[string]int{}, List: []int{}}) {
+		t.Error("empty ones that a journal leaves out are not as those that are not there")
+	}
+	if bytesOf(plain{}) == bytesOf(plain{Kept: []int{}}) {
+		t.Error("an empty list that a journal has is as one that is not there")
+	}
+}

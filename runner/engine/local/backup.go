@@ -280,11 +280,11 @@ func tablesOf(ctx context.Context, tx *sql.Tx) (names []string, err error) {
 	return names, rows.Err()
 }
 
-// removeMarks removes what the folder says of the ends of journals.
+// removeMarks removes what the folder says of the ends of journals, and the snapshots.
 func removeMarks(dir string) error {
 	marks, err := os.ReadDir(filepath.Join(dir, marksDir))
 	for _, m := range marks {
 		err = errors.Join(err, os.Remove(filepath.Join(dir, marksDir, m.Name())))
 	}
-	return err
+	return errors.Join(err, os.RemoveAll(filepath.Join(dir, snapshotsDir)))
 }

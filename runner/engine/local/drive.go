@@ -19,12 +19,14 @@ import (
 type drive struct {
 	engine   *Engine
 	run      *claimed
-	fresh    bool // this process has just made it
-	parks    bool // it ends when the run can be parked
+	fresh    bool    // this process has just made it
+	parks    bool    // it ends when the run can be parked
+	kept     keeping // the last snapshot
 	session  *engine.Session
 	past     *engine.Round     // the last batch of the journal
 	first    *event.RunStarted // of a run whose journal is empty, else nil
 	watch    engine.Watcher
+	watched  bool // somebody watches this drive
 	aside    aside
 	mark     *mark
 	live     *attempts
@@ -51,7 +53,8 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 	if e.commits == nil {
 		return event.End{}, engine.ErrReadOnly
 	}
-	if w == nil {
+	watched := w != nil
+	if !watched {
 		w = func([]event.Event, *event.Reaction, bool) {}
 	}
 	if err := e.enterRun(run); err != nil {
@@ -81,7 +84,7 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	d := &drive{engine: e, run: &c, watch: w, parks: parks, opened: e.options.Clock.Now(), poked: make(chan struct{}, 1), stop: stop}
+	d := &drive{engine: e, run: &c, watch: w, watched: watched, parks: parks, opened: e.options.Clock.Now(), poked: make(chan struct{}, 1), stop: stop}
 	if err := d.replayJournal(ctx); err != nil {
 		if c.epoch != 0 {
 			d.giveBackUntouched()
@@ -123,18 +126,16 @@ func (d *drive) replayJournal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := d.engine.options.Factory(h, definition)
-	if err != nil {
-		return fmt.Errorf("run %s: %w", h.Run, err)
-	}
-	d.session = engine.NewSession(engine.Start{Header: h}, m)
-	err = d.engine.eachBatch(ctx, d.run, 0, func(b journal.Batch) error {
-		r, err := d.session.Rebuild(b)
-		if err == nil {
-			d.takePast(r)
+	if !d.recallState(ctx, definition) {
+		m, err := d.engine.options.Factory(h, definition)
+		if err != nil {
+			return fmt.Errorf("run %s: %w", h.Run, err)
 		}
-		return err
-	})
+		d.session = engine.NewSession(engine.Start{Header: h}, m)
+		if err = d.rebuildFrom(ctx, 0); err != nil {
+			return err
+		}
+	}
 	if err == nil && d.run.pending {
 		d.first, err = d.takeStart(ctx)
 	}
@@ -142,6 +143,17 @@ func (d *drive) replayJournal(ctx context.Context) error {
 		err = fmt.Errorf("%w: run %s: its row says that it has ended, its journal does not", journal.ErrBroken, h.Run)
 	}
 	return err
+}
+
+// rebuildFrom replays the journal behind an event.
+func (d *drive) rebuildFrom(ctx context.Context, seq uint64) error {
+	return d.engine.eachBatch(ctx, d.run, seq, func(b journal.Batch) error {
+		r, err := d.session.Rebuild(b)
+		if err == nil {
+			d.takePast(r)
+		}
+		return err
+	})
 }
 
 // takeStart reads the first event of a run that has not begun.
@@ -206,6 +218,9 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	}
 	if err == nil {
 		err = d.leaveChildren()
+	}
+	if d.end() != nil && d.run.seq >= d.engine.keepEvery(0) {
+		_ = d.engine.removeSnapshot(d.run.id) // one that stays is passed over, and removed with the run
 	}
 	d.waitForShown()
 	gone := d.live.stopAndWait(d.engine.options.StopGrace)
@@ -304,6 +319,7 @@ func (d *drive) driveToEnd(ctx context.Context) error {
 		if err := d.commitBatch(true); err != nil {
 			return err
 		}
+		d.keepState(eventPays)
 	}
 	return nil
 }

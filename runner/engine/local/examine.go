@@ -57,7 +57,7 @@ func (e *Engine) Examine(ctx context.Context, newest int) (h engine.Health, err 
 // list was made.
 func (e *Engine) examineRuns(ctx context.Context, runs []string, h *engine.Health) error {
 	for _, run := range runs {
-		err := e.examineRun(ctx, run)
+		err := e.examineRun(ctx, run, h)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -90,7 +90,7 @@ func (e *Engine) findMissing(ctx context.Context, h *engine.Health) error {
 }
 
 // examineRun looks at one run. The mark is read first: the journal may grow meanwhile, and is never behind it.
-func (e *Engine) examineRun(ctx context.Context, run string) error {
+func (e *Engine) examineRun(ctx context.Context, run string, h *engine.Health) error {
 	if err := engine.CheckID(run); err != nil { // it is about to be a file's name
 		return fmt.Errorf("%w: %w", journal.ErrBroken, err)
 	}
@@ -102,7 +102,8 @@ func (e *Engine) examineRun(ctx context.Context, run string) error {
 	if err != nil {
 		return unmarkError(err)
 	}
-	if _, err := e.definition(ctx, c.header); err != nil {
+	definition, err := e.definition(ctx, c.header)
+	if err != nil {
 		return e.explainMissing(ctx, &c, err)
 	}
 	r, files := journal.NewReader(c.header), e.artifacts.Run(run)
@@ -126,7 +127,16 @@ func (e *Engine) examineRun(ctx context.Context, run string) error {
 	if err == nil {
 		err = compareMark(run, marked, at, c.seq, c.link)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if had, odd := e.examineSnapshot(ctx, &c, definition); had {
+		h.Snapshots++
+		if odd != nil && ctx.Err() == nil {
+			h.Odd = append(h.Odd, engine.Broken{Run: run, Err: odd})
+		}
+	}
+	return nil
 }
 
 // deadDrivers returns the drivers with locks that no process holds, except drivers that ended in

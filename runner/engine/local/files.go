@@ -20,13 +20,14 @@ const (
 	setupLock    = "setup.lock" // held while the database is made or brought forward
 	driversDir   = "drivers"    // EPOCH.lock, held by a driving process
 	marksDir     = "marks"      // RUN, the high-water mark of its journal
+	snapshotsDir = "snapshots"  // RUN, its state at a place of its journal
 	reserveFile  = "reserve"    // room to give back
 )
 
 // ownNames are the possible contents of a folder before it holds a store, when the creation of a
 // store was cut off.
 var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal",
-	identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", logsDir, artifact.Dir, databaseFile + ".restored", "env", "backups"}
+	identityFile + ".new", setupLock, driversDir, marksDir, snapshotsDir, ".gitignore", logsDir, artifact.Dir, databaseFile + ".restored", "env", "backups"}
 
 // makeFolder makes the store's folder. One that holds other things, and no store, is refused.
 func makeFolder(dir string) error {

@@ -6,6 +6,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/journal"
 )
 
 // Options say how a store is opened. The zero value opens it for everything but starting and driving runs, which need
@@ -30,6 +31,14 @@ type Options struct {
 	// runs included, like the Watcher of its drive, but before any consequence is carried out.
 	// Calls about one run come one at a time.
 	Watch func(run string, events []event.Event, r *event.Reaction, replayed bool)
+	// Restore, if set, makes the machine of a run from its state, for runs that begin from a snapshot: see snapshot.go. nil: no snapshots
+	// are written or read.
+	Restore func(h journal.Header, definition, state []byte) (engine.Machine, error)
+	// WantsPast reports whether Watch has to see the whole past of a run when it is driven again. A run that begins from a snapshot
+	// shows its first event, and what came after the snapshot. nil: the past of no run is wanted.
+	WantsPast func(h journal.Header, definition []byte) bool
+	// KeepEvery is how many events lie between two snapshots. 0 means [KeepEvery] at least, and more if a snapshot is large.
+	KeepEvery uint64
 	// Figures looks at the machine, for runs that read its figures. It is called by one goroutine of each drive. nil means this machine.
 	Figures func() Figures
 	// ReadOnly opens a store that is there already, takes no lock, and refuses to write.

@@ -147,7 +147,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 	if err := e.sweepRemoved(ctx); err != nil {
 		return err
 	}
-	return e.explainError(e.cleanArtifacts(ctx))
+	return e.explainError(errors.Join(e.cleanSnapshots(ctx), e.cleanArtifacts(ctx)))
 }
 
 // sweepRemoved removes the rest of runs that are being removed, in small transactions, and the programs that no run uses any more.
@@ -175,6 +175,9 @@ func (e *Engine) sweepRemoved(ctx context.Context) error {
 			}
 		}
 		if engine.CheckID(ids[i]) == nil {
+			if err := e.removeSnapshot(ids[i]); err != nil {
+				return err
+			}
 			if err := e.artifacts.Run(ids[i]).Remove(); err != nil {
 				return err
 			}

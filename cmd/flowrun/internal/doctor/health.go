@@ -23,7 +23,7 @@ func aboutHealth(h *engine.Health, dir, flags string) []ui.Finding {
 	if h.Database != "" {
 		out = append(out, wrong("database", "its pages are inconsistent: "+h.Database, beginAnew))
 	}
-	out = append(out, aboutJournals(h, flags)...)
+	out = append(append(out, aboutJournals(h, flags)...), aboutSnapshots(h)...)
 	if n := len(h.Dead); n > 0 {
 		text := fmt.Sprintf("%s died and left a lock that no process holds: %s", ui.Count(n, "driver"), nameLocks(h.Dead))
 		out = append(out, odd("drivers", text, "Nothing is lost: flowrun resume continues the runs, and removes the locks."))
@@ -57,6 +57,19 @@ func aboutJournals(h *engine.Health, flags string) []ui.Finding {
 		}
 		out = append(out, wrong("journals", b.Err.Error(),
 			"Other runs can continue. To see the rest of this one: flowrun events "+b.Run+flags+". To restore it, restore a backup of the store."))
+	}
+	return out
+}
+
+// aboutSnapshots returns the findings from comparing snapshots with their journals.
+func aboutSnapshots(h *engine.Health) []ui.Finding {
+	if h.Snapshots == 0 {
+		return nil
+	}
+	out := []ui.Finding{fine("snapshots", fmt.Sprintf("%d compared, %d as their journals say", h.Snapshots, h.Snapshots-len(h.Odd)))}
+	for _, b := range h.Odd[:min(len(h.Odd), MaxTold)] {
+		out = append(out, odd("snapshots", fmt.Sprintf("the snapshot of run %s is of no use: %v", b.Run, b.Err),
+			"Nothing is lost: the journal has all of the run. Remove the file snapshots/"+b.Run+" of the store."))
 	}
 	return out
 }

@@ -24,7 +24,17 @@ func TestHealthIsTold(t *testing.T) {
 	if count[ui.Wrong] != 1+MaxTold || count[ui.Odd] != 4 || count[ui.Fine] != 2 {
 		t.Errorf("%v: %+v", count, aboutHealth(&h, "/store", ""))
 	}
-	h = engine.Health{Runs: 1, Checked: 1, Log: MaxLog}
+	h = engine.Health{Runs: 9, Checked: 9, Snapshots: MaxTold + 2, Odd: h.Broken}
+	odd := 0
+	for _, f := range aboutHealth(&h, "/store", "") {
+		if f.Level == ui.Odd && f.Fix != "" {
+			odd++
+		}
+	}
+	if odd != MaxTold {
+		t.Errorf("of %d snapshots of no use %d are told", len(h.Odd), odd)
+	}
+	h = engine.Health{Runs: 1, Checked: 1, Log: MaxLog, Snapshots: 1}
 	for _, f := range aboutHealth(&h, "/store", "") {
 		if f.Level != ui.Fine {
 			t.Errorf("%+v", f)
