@@ -134,6 +134,7 @@ cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/e
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
+cmd/flowrun/internal/mcp         mcp
 cmd/flowrun/internal/serve       dsl dsl/disk dsl/ir dsl/value loop loop/machine loop/schedule loop/worktree memory memory/entry memory/private memory/store runner runner/engine runner/event runner/journal runner/learning runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook diff
 cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/ir dsl/value memory/entry runner/event runner/stats runner/view runner/view/graph
 cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/schema -memory/cache -dsl/check -dsl/lower cobra hcl
@@ -157,6 +158,7 @@ var modules = map[string]string{
 	"goldmark":   "github.com/yuin/goldmark",
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
 	"yaml":     "go.yaml.in/yaml/v3",
+	"mcp":      "github.com/modelcontextprotocol/go-sdk",
 	"temporal": "go.temporal.io/sdk", "temporal-api": "go.temporal.io/api",
 	"temporal-workflow": "go.temporal.io/sdk/workflow", "temporal-errors": "go.temporal.io/sdk/temporal", "temporal-enums": "go.temporal.io/api/enums/v1",
 }

@@ -241,8 +241,8 @@ var spoken = []struct {
 // cut runs a step that a signal stops half-way.
 const cut = "--target goes_on --target not_found"
 
-// speechless are the commands that neither read a run nor are given a secret.
-var speechless = []string{"explain", "schema", "init", "import", "test", "version", "help", "completion", "man", guardianName}
+// speechless are the commands that neither read a run nor are given a secret. What mcp tells of runs, other commands print for it.
+var speechless = []string{"mcp", "explain", "schema", "init", "import", "test", "version", "help", "completion", "man", guardianName}
 
 // givenFlags are the flags that give values: those of GIVEN and of the lines with BROKEN.
 var givenFlags = []string{"input", "input-raw", "input-from", "var", "var-raw", "var-from", "var-file", "env-file"}

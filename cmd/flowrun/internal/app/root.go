@@ -93,6 +93,7 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 		a.newEmitCommand(),
 		a.newServeCommand(),
 		a.newOpenCommand(),
+		a.newMcpCommand(),
 		a.newExportCommand(),
 		a.newProgramsCommand(),
 		a.newSyncCommand(),

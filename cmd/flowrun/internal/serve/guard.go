@@ -26,13 +26,21 @@ const (
 	MaxPath = 4 << 10
 )
 
-// tokenName is the file in the store with the token of its API.
-const tokenName = "serve.token"
+// Files in the store with tokens: of its API, and of clients of flowrun mcp that only read.
+const (
+	tokenName  = "serve.token"
+	readerName = "mcp-read.token"
+)
 
 // Token returns the token of the API of the store in dir, and makes one where there is none.
-func Token(dir string) (token, path string, err error) {
-	path = filepath.Join(dir, tokenName)
-	token, _, err = ReadToken(dir)
+func Token(dir string) (token, path string, err error) { return tokenIn(dir, tokenName) }
+
+// ReaderToken returns the token of clients of flowrun mcp that only read, and makes one where there is none.
+func ReaderToken(dir string) (token, path string, err error) { return tokenIn(dir, readerName) }
+
+func tokenIn(dir, name string) (token, path string, err error) {
+	path = filepath.Join(dir, name)
+	token, _, err = readToken(path)
 	if err != nil || len(token) >= 32 {
 		return token, path, err
 	}
@@ -49,7 +57,11 @@ func Token(dir string) (token, path string, err error) {
 
 // ReadToken reads the token of the API of the store in dir, and reports whether there is one.
 func ReadToken(dir string) (token string, has bool, err error) {
-	body, err := private.ReadFile(filepath.Join(dir, tokenName), 1<<10)
+	return readToken(filepath.Join(dir, tokenName))
+}
+
+func readToken(path string) (token string, has bool, err error) {
+	body, err := private.ReadFile(path, 1<<10)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", false, nil
 	}
