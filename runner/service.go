@@ -117,6 +117,9 @@ func (s *Service) Machine(h journal.Header, definition []byte) (engine.Machine, 
 	return s.programs.Machine(h, definition)
 }
 
+// Rules is the number of the newest rules that machines know here.
+const Rules = ir.Behaviour
+
 // Restore makes the machine of a run from its state.
 func (s *Service) Restore(h journal.Header, definition, state []byte) (engine.Machine, error) {
 	return s.programs.Restore(h, definition, state)

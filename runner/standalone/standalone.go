@@ -84,7 +84,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Traces != nil {
 		traces = otlp.New(o.Traces, s.Spans, x.say)
 	}
-	e, err := local.Open(dir, local.Options{Factory: s.Machine, Restore: s.Restore, WantsPast: s.WantsPast, Executor: s, Group: s.Group, Events: s.Events, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
+	e, err := local.Open(dir, local.Options{Factory: s.Machine, Restore: s.Restore, Rules: runner.Rules, WantsPast: s.WantsPast, Executor: s, Group: s.Group, Events: s.Events, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
 		Waiting: o.Waiting, Leftover: x.endLeftovers, At: o.At,
 		Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
 			x.observeBatch(run, events, r)
@@ -121,7 +121,7 @@ func (s *Store) TraceFigures() otlp.Figures {
 // engine.ErrReadOnly.
 func Read(dir string) (*Store, error) {
 	s := runner.New(runner.Options{Store: dir})
-	e, err := local.Open(dir, local.Options{Factory: s.Machine, Restore: s.Restore, ReadOnly: true})
+	e, err := local.Open(dir, local.Options{Factory: s.Machine, Restore: s.Restore, Rules: runner.Rules, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

@@ -219,7 +219,7 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	if err == nil {
 		err = d.leaveChildren()
 	}
-	if d.end() != nil && d.run.seq >= d.engine.keepEvery(0) {
+	if d.end() != nil && d.run.seq >= d.engine.keepEvery() {
 		_ = d.engine.removeSnapshot(d.run.id) // one that stays is passed over, and removed with the run
 	}
 	d.waitForShown()
@@ -319,7 +319,7 @@ func (d *drive) driveToEnd(ctx context.Context) error {
 		if err := d.commitBatch(true); err != nil {
 			return err
 		}
-		d.keepState(eventPays)
+		d.keepState()
 	}
 	return nil
 }

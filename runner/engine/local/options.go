@@ -34,6 +34,8 @@ type Options struct {
 	// Restore, if set, makes the machine of a run from its state, for runs that begin from a snapshot: see snapshot.go. nil: no snapshots
 	// are written or read.
 	Restore func(h journal.Header, definition, state []byte) (engine.Machine, error)
+	// Rules is the number of the newest rules that the machines know. A snapshot of a release with others is passed over.
+	Rules int
 	// WantsPast reports whether Watch has to see the whole past of a run when it is driven again. A run that begins from a snapshot
 	// shows its first event, and what came after the snapshot. nil: the past of no run is wanted.
 	WantsPast func(h journal.Header, definition []byte) bool

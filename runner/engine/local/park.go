@@ -174,7 +174,7 @@ func (d *drive) parkRun() error {
 	if !d.parks || !can || len(d.live.cancel) > 0 || d.session.Children() > 0 {
 		return nil
 	}
-	d.keepState(parkPays)
+	d.keepState()
 	parked := int64(0)
 	err := d.engine.writeUrgent(func(tx *transaction) (err error) {
 		parked, err = tx.exec(`UPDATE runs SET seq = ?, link = ?, owner = NULL, clean = 1, parked = owner, due = nullif(?, 0) WHERE key = ? AND owner = ?

@@ -28,46 +28,41 @@ import (
 // and replays the batches behind it. The journal is the truth: a snapshot that is damaged, or of another release or journal, is passed
 // over, and the run is rebuilt from its first event. A driver that somebody watches, and one of a run whose past is wanted, rebuilds it, too.
 
-// KeepEvery is how many events lie between two snapshots at least. To replay so many takes 40 ms.
+// KeepEvery is how many events lie between two snapshots at least. To replay so many takes 40 to 100 ms.
 const KeepEvery = 10_000
 
-// A snapshot takes 36 ns a byte to write, and the next one is due when the events since then have paid for the bytes of the last: so it
-// costs 0.6 µs an event while a run goes on, and 37 µs where the run is parked, which has nothing to do then.
-const (
-	eventPays = 16
-	parkPays  = 1024
-)
+// keepShare is how long lies between two snapshots at least, for each byte of the first: twenty times as long as it takes to write one, which is
+// 36 ns a byte.
+const keepShare = 20 * 36 * time.Nanosecond
 
 // maxSnapshot bounds the file of a snapshot, in bytes: its reader holds it in memory.
 const maxSnapshot = 256 << 20
 
-// keeping is what a drive knows of the snapshots of its run.
+// keeping is what a drive knows of the last snapshot of its run.
 type keeping struct {
-	off  bool   // this drive writes none
-	seq  uint64 // the last event of the last one that was tried
-	size int    // of that one, in bytes
+	off  bool // this drive writes none
+	seq  uint64
+	size int // in bytes
+	at   time.Time
 }
 
 // keepState writes a snapshot if the next one is due, between two batches. One that cannot be written is missing, and that is all.
-func (d *drive) keepState(pays int) {
+func (d *drive) keepState() {
 	k, e := &d.kept, d.engine
-	seq := d.run.seq
-	if k.off || seq-k.seq < e.keepEvery(k.size/pays) || d.end() != nil || e.commits.isFull() {
+	if k.off || d.run.seq-k.seq < e.keepEvery() || d.end() != nil || e.commits.isFull() ||
+		e.options.KeepEvery == 0 && time.Since(k.at) < time.Duration(k.size)*keepShare {
 		return
 	}
 	d.waitForShown() // it tallies
 	b, err := d.encodeState()
-	if k.seq, k.size = seq, len(b); err != nil {
-		k.off = true
-		return
+	if err == nil {
+		_ = e.writeSnapshot(d.run.id, b)
 	}
-	_ = e.writeSnapshot(d.run.id, b)
+	*k = keeping{err != nil, d.run.seq, len(b), time.Now()}
 }
 
-// keepEvery is how many events lie between two snapshots, of which the first is paid for by so many.
-func (e *Engine) keepEvery(paid int) uint64 {
-	return cmp.Or(e.options.KeepEvery, max(KeepEvery, uint64(paid)))
-}
+// keepEvery is how many events lie between two snapshots at least.
+func (e *Engine) keepEvery() uint64 { return cmp.Or(e.options.KeepEvery, KeepEvery) }
 
 // encodeState returns the file of a snapshot.
 func (d *drive) encodeState() ([]byte, error) {
@@ -75,12 +70,12 @@ func (d *drive) encodeState() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encodeHead(d.run.header, &head{d.run.seq, d.run.link, d.tally, d.usage}, state)
+	return d.engine.encodeHead(d.run.header, &head{d.run.seq, d.run.link, d.tally, d.usage}, state)
 }
 
 // encodeHead returns the length of a head, the head, a checksum of both, and the state of the fold, which has a checksum of its own.
-func encodeHead(header journal.Header, h *head, state []byte) ([]byte, error) {
-	c := snapshot.NewWriter(snapshotFormat(header))
+func (e *Engine) encodeHead(header journal.Header, h *head, state []byte) ([]byte, error) {
+	c := snapshot.NewWriter(e.snapshotFormat(header))
 	h.code(c)
 	b, err := c.Close()
 	if err != nil {
@@ -110,14 +105,14 @@ func (h *head) code(c *snapshot.Coder) {
 }
 
 // snapshotFormat returns how the head of a snapshot begins. The number rises when this file codes the same fields otherwise.
-func snapshotFormat(h journal.Header) string {
-	return fmt.Sprintf("run 1 %s %s", headLayout(), h.Encode())
+func (e *Engine) snapshotFormat(h journal.Header) string {
+	return fmt.Sprintf("run 1 %d %s %s", e.options.Rules, headLayout(), h.Encode())
 }
 
 var headLayout = snapshot.LazyLayout(reflect.TypeFor[head]())
 
 // decodeState takes the file of a snapshot apart.
-func decodeState(header journal.Header, b []byte) (h head, state []byte, err error) {
+func (e *Engine) decodeState(header journal.Header, b []byte) (h head, state []byte, err error) {
 	n, at := binary.Uvarint(b)
 	if at <= 0 || n > uint64(len(b)) || len(b)-at < int(n)+sha256.Size {
 		return h, nil, snapshot.ErrBroken
@@ -126,7 +121,7 @@ func decodeState(header journal.Header, b []byte) (h head, state []byte, err err
 	if sum := sha256.Sum256(b[:end]); !bytes.Equal(sum[:], b[end:end+sha256.Size]) {
 		return h, nil, fmt.Errorf("%w: its checksum is another one", snapshot.ErrBroken)
 	}
-	c := snapshot.NewReader(snapshotFormat(header), b[at:end])
+	c := snapshot.NewReader(e.snapshotFormat(header), b[at:end])
 	h.code(c)
 	_, err = c.Close()
 	return h, b[end+sha256.Size:], err
@@ -212,11 +207,11 @@ func (d *drive) recallState(ctx context.Context, definition []byte) bool {
 	if d.kept.off || d.watched || !d.run.driven || d.run.pending || d.run.ended {
 		return false
 	}
-	b, err := d.engine.readSnapshot(d.run.id)
+	b, written, err := d.engine.readSnapshot(d.run.id)
 	if err != nil || b == nil {
 		return false
 	}
-	h, state, err := decodeState(header, b)
+	h, state, err := d.engine.decodeState(header, b)
 	if err != nil || d.engine.checkSnapshot(ctx, d.run, &h) != nil {
 		return false
 	}
@@ -231,7 +226,7 @@ func (d *drive) recallState(ctx context.Context, definition []byte) bool {
 		return false
 	}
 	status := d.run.status
-	d.session, d.tally, d.usage, d.kept.seq, d.kept.size = s, h.tally, h.usage, h.seq, len(b)
+	d.session, d.tally, d.usage, d.kept = s, h.tally, h.usage, keeping{seq: h.seq, size: len(b), at: written}
 	if o.Watch != nil {
 		o.Watch(d.run.id, []event.Event{{Seq: 1, At: header.Created, RunStarted: &first}}, &event.Reaction{}, true)
 	}
@@ -242,13 +237,17 @@ func (d *drive) recallState(ctx context.Context, definition []byte) bool {
 	return false
 }
 
-// readSnapshot reads the snapshot of a run; nil if there is none.
-func (e *Engine) readSnapshot(run string) ([]byte, error) {
-	b, err := private.ReadFile(e.snapshotPath(run), maxSnapshot+1)
+// readSnapshot reads the snapshot of a run, and when it was written; nil if there is none.
+func (e *Engine) readSnapshot(run string) (b []byte, written time.Time, err error) {
+	info, err := os.Lstat(e.snapshotPath(run))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, written, nil
 	}
-	return b, err
+	if err == nil {
+		written = info.ModTime()
+		b, err = private.ReadFile(e.snapshotPath(run), maxSnapshot+1)
+	}
+	return b, written, err
 }
 
 // checkSnapshot returns an error unless the journal of the run has the batch that a snapshot was made after.
@@ -268,14 +267,14 @@ func (e *Engine) checkSnapshot(ctx context.Context, c *claimed, h *head) error {
 
 // examineSnapshot compares the snapshot of a run with the state that the journal gives. odd is what is wrong with it; had is false if there is none.
 func (e *Engine) examineSnapshot(ctx context.Context, c *claimed, definition []byte) (had bool, odd error) {
-	b, err := e.readSnapshot(c.id)
+	b, _, err := e.readSnapshot(c.id)
 	if err == nil && b == nil || c.ended || e.options.Restore == nil {
 		return false, nil
 	}
 	if err != nil {
 		return true, err
 	}
-	h, _, err := decodeState(c.header, b)
+	h, _, err := e.decodeState(c.header, b)
 	if err == nil {
 		err = e.checkSnapshot(ctx, c, &h)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +38,7 @@ type keeper struct {
 	definition []byte
 	run        string
 	every      uint64
+	rules      int
 	past       bool // somebody wants the past
 	disk       *disk
 	at         func(engine.Point)
@@ -44,6 +47,8 @@ type keeper struct {
 	seen       int          // of the observer: how many events
 	stopAfter  atomic.Int32 // answers
 	stop       context.CancelCauseFunc
+	stopAt     uint64    // the event at which the test stops it, too
+	first      time.Time // when that was
 }
 
 func newKeeper(t *testing.T, steps int) *keeper {
@@ -90,13 +95,17 @@ func (k *keeper) make(definition []byte, h journal.Header, state *[]byte) (engin
 }
 
 func (k *keeper) engine(t *testing.T) *Engine {
-	return k.open(t, Options{KeepEvery: k.every, At: k.at, disk: k.disk,
+	return k.open(t, Options{KeepEvery: k.every, Rules: k.rules, At: k.at, disk: k.disk,
 		Factory: func(h journal.Header, definition []byte) (engine.Machine, error) { return k.make(definition, h, nil) },
 		Restore: func(h journal.Header, definition, state []byte) (engine.Machine, error) {
 			return k.make(definition, h, &state)
 		},
 		WantsPast: func(journal.Header, []byte) bool { return k.past },
 		Watch: func(_ string, events []event.Event, _ *event.Reaction, replayed bool) {
+			if n := uint64(len(events)); !replayed && events[n-1].Seq >= k.stopAt && k.stopAt > 0 {
+				k.first = time.Now()
+				k.stop(errStopped)
+			}
 			if replayed {
 				k.seen += len(events)
 			}
@@ -168,7 +177,7 @@ func (k *keeper) copy(t *testing.T) *keeper {
 		return err
 	}))
 	s.clock.now = k.clock.Now()
-	return &keeper{store: s, definition: k.definition, run: k.run, every: k.every}
+	return &keeper{store: s, definition: k.definition, run: k.run, every: k.every, rules: k.rules}
 }
 
 func (k *keeper) must(t *testing.T, err error) {
@@ -268,6 +277,9 @@ func TestSnapshotsOfNoUseArePassedOver(t *testing.T) {
 	k.must(t, later.drive(t, 10, nil))
 	k.must(t, k.drive(t, 10, nil))
 	k.must(t, stranger.drive(t, 20, nil))
+	release := k.copy(t)
+	release.rules++
+	k.must(t, release.drive(t, 10, nil))
 	good := k.read(t)
 	flip := func(at int) []byte {
 		b := slices.Clone(good)
@@ -277,6 +289,7 @@ func TestSnapshotsOfNoUseArePassedOver(t *testing.T) {
 	for name, bad := range map[string][]byte{
 		"empty": {}, "cut": good[:len(good)-1], "the head": flip(20), "the state": flip(len(good) - 100),
 		"the length": binary.AppendUvarint(nil, 1<<63+5), "ahead": ahead.read(t), "another journal": later.read(t), "another run": stranger.read(t),
+		"another release": release.read(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := k.copy(t)
@@ -306,10 +319,10 @@ func TestDoctorComparesSnapshots(t *testing.T) {
 	defer e.Close()
 	c, err := e.scanRun(e.read.QueryRow(runRow, k.run).Scan, k.run)
 	k.must(t, err)
-	h, state, err := decodeState(c.header, k.read(t))
+	h, state, err := e.decodeState(c.header, k.read(t))
 	k.must(t, err)
 	h.tally = durations.Tally{}
-	b, err := encodeHead(c.header, &h, state)
+	b, err := e.encodeHead(c.header, &h, state)
 	k.must(t, err)
 	k.must(t, os.WriteFile(k.path(), b, 0o600))
 	if h := k.examine(t); len(h.Odd) != 1 || !strings.Contains(h.Odd[0].Err.Error(), "not the one that its journal gives") {
@@ -426,5 +439,39 @@ func TestPruneAndBackupKnowSnapshots(t *testing.T) {
 	k.must(t, e.Remove(context.Background(), []string{k.run}, true))
 	if _, err := os.Stat(k.path()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a removed run leaves its snapshot: %v", err)
+	}
+}
+
+var keptEvents = flag.Int("kept.events", 2_000, "how many events the run has that TestALongRunIsResumed resumes")
+
+// TestALongRunIsResumed compares a driver that begins from the snapshot of a long run with one that replays it:
+//
+//	go test ./runner/engine/local -run TestALongRunIsResumed -kept.events=1000000 -v
+func TestALongRunIsResumed(t *testing.T) {
+	const most = 100_000
+	fan := ""
+	for i := 0; i*most < *keptEvents; i++ {
+		fan += fmt.Sprintf("  step \"s%d\" {\n    for_each = range(%d)\n    agent    = agent.null\n    with     = each.value\n  }\n", i, min(most, *keptEvents))
+	}
+	turns := fmt.Sprintf("  sequence \"turn\" {\n    repeat {\n      max = %d\n      until = \"false\"\n    }\n    step \"s\" {\n      for_each = range(100)\n      agent    = agent.null\n    }\n  }\n", *keptEvents/100)
+	for name, steps := range map[string]string{"fan-out": fan, "turns": turns} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeeperOf(t, "agent \"null\" {\n  type = \"null\"\n}\n\nworkflow \"w\" {\n"+steps+"}\n")
+			if k.every = 0; *keptEvents < KeepEvery {
+				k.every = 100
+			}
+			k.stopAt = uint64(*keptEvents * 9 / 10)
+			began := time.Now()
+			k.must(t, k.drive(t, math.MaxInt32, nil))
+			t.Logf("driven in %s", time.Since(began))
+			for _, how := range []string{"snapshot", "journal"} {
+				k.past = how == "journal"
+				began = time.Now()
+				k.stopAt = 1
+				k.must(t, k.drive(t, math.MaxInt32, nil))
+				info, _ := os.Stat(k.path())
+				t.Logf("from its %s: %s, %d events replayed, restored %d times, %d bytes", how, k.first.Sub(began), k.seen, k.restored, info.Size())
+			}
+		})
 	}
 }
