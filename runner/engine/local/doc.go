@@ -11,7 +11,8 @@
 //     append checks the epoch inside its own transaction.
 //   - Only the driver appends to a journal. Other processes put a row into the inbox, and the driver moves the row to
 //     the journal in one transaction.
-//   - Nothing is done or shown before the batch that caused it is synced (WAL, synchronous=FULL).
+//   - Nothing is done or shown before the batch that caused it is synced (WAL, synchronous=FULL). What runs share is changed in
+//     that transaction or after it.
 //   - After the first error of a write, or of writing the log back, the open store writes nothing more: what the disk holds
 //     is unknown until the store is opened afresh.
 //

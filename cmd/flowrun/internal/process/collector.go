@@ -12,7 +12,7 @@ import (
 const softLimit = 208 << 20
 
 // runLimit is the same limit for a process that drives a run. A run of 10,000 steps has up to 30 MiB
-// of live heap; its process takes about 64 MiB of memory, including 16 MiB for the binary.
+// of live heap; its process takes 80 MiB of memory, including 30 MiB for the binary.
 const runLimit = 40 << 20
 
 // runPlenty is the live heap up to which the heap of a run may grow to three times the live heap
