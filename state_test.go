@@ -20,6 +20,7 @@ var states = []struct {
 		"Machine.adapts": "New computes it of the graph", "pools.members": "New computes it of the graph", "pools.of": "coded in the order of the pools",
 		"Machine.agenda": "empty between events", "Machine.out": "nil between events",
 		"Machine.failedSeen": "computed again when it is read", "Machine.instanceSeen": "computed again when it is read",
+		"Machine.read": "read again", "Machine.from": "the host says it again", "Machine.broken": "a broken machine has no state",
 		"liveList.by": "made of the list", "liveList.children": "made of the list", "liveList.first": "made of the list", "liveList.last": "made of the list",
 		"attempt.next": "made of the list", "attempt.prev": "made of the list",
 	}},

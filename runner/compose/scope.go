@@ -24,6 +24,13 @@ type State interface {
 	Instance(w Which, node int, key value.Value, attr string) (value.Value, bool)
 	// Own returns the attempts of the node. It returns false before the node's release.
 	Own() (Own, bool)
+	// OwnOutput returns the output of the node before its end.
+	OwnOutput() value.Value
+	// HasMembers reports whether a node has an output of which [State.Member] reads a member alone.
+	HasMembers(w Which, node int) bool
+	// Member returns a member of the output of such a node. It returns false if the output must be
+	// read as a whole.
+	Member(w Which, node int, key value.Value) (value.Value, bool)
 	// Each returns the key and the value of the nearest for_each around the node; false if there is
 	// none.
 	Each() (key, item value.Value, ok bool)
@@ -61,7 +68,6 @@ type Verdict struct {
 // Own is a node's own attempts as its expressions read them.
 type Own struct {
 	Attempts int
-	Output   value.Value
 	Error    *event.Error
 	Feedback string
 	Recalled []event.Recalled
@@ -294,8 +300,7 @@ func (s *Scope) readResult(attr string) value.Value {
 	case attr == "output" && s.Mode == InJoin:
 		return s.state.Outputs()
 	case attr == "output":
-		own, _ := s.state.Own()
-		return own.Output
+		return s.state.OwnOutput()
 	case attr == "status" && s.Mode == InGate:
 		return string(event.Succeeded)
 	}
@@ -389,14 +394,32 @@ func (s *Scope) findInstances(r ir.Ref) (w Which, node int, attr string, ok bool
 
 // HasMembers implements ir.Members.
 func (s *Scope) HasMembers(r ir.Ref) bool {
-	_, _, _, ok := s.findInstances(r)
-	return ok
+	if _, _, _, ok := s.findInstances(r); ok {
+		return true
+	}
+	node := s.findOutput(r)
+	return node != plan.None && s.state.HasMembers(Visible, node)
+}
+
+// findOutput finds the node of which a name reads the output; plan.None for other names.
+func (s *Scope) findOutput(r ir.Ref) int {
+	switch {
+	case s.state == nil:
+	case r.Root == "step" && r.Attr == "output":
+		return s.composer.graph.Number(r.Name)
+	case r.Root == "previous" && r.Name+r.Attr == "output":
+		return s.previousNode()
+	}
+	return plan.None
 }
 
 // Member implements ir.Members.
 func (s *Scope) Member(r ir.Ref, key value.Value) (value.Value, bool) {
 	w, node, attr, ok := s.findInstances(r)
 	if !ok {
+		if node = s.findOutput(r); node != plan.None && s.state.HasMembers(Visible, node) {
+			return s.state.Member(Visible, node, key)
+		}
 		return nil, false
 	}
 	if attr == "instances" {

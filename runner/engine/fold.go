@@ -43,6 +43,13 @@ func NewFold(h journal.Header, m Machine) *Fold {
 // SetSlice changes how much work is done at a time. It must not change anything that can be seen.
 func (f *Fold) SetSlice(n int) { f.slice = n }
 
+// Bind says where the artifacts of the run lie. A restored fold does not know.
+func (f *Fold) Bind(from event.Artifacts) {
+	if m, can := f.machine.(interface{ Bind(event.Artifacts) }); can {
+		m.Bind(from)
+	}
+}
+
 // ReadsMachine reports whether the run reads figures of the machine that the host runs on, as [event.ExternalMetrics] has them.
 func (f *Fold) ReadsMachine() bool {
 	m, ok := f.machine.(interface{ ReadsMachine() bool })
@@ -149,6 +156,9 @@ func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 	*seen = event.Reaction{Commands: out.Commands[len(out.Commands):], Transitions: out.Transitions[len(out.Transitions):]}
 	for more := true; more; {
 		more = f.machine.Advance(f.slice, seen)
+	}
+	if m, can := f.machine.(interface{ Broken() error }); can && m.Broken() != nil {
+		return fmt.Errorf("run %s: event %d: %w", f.header.Run, ev.Seq, m.Broken())
 	}
 	f.digest.add(seen)
 	for _, c := range seen.Commands {

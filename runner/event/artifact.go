@@ -117,6 +117,7 @@ func (f *AttemptFinished) Whole() (*AttemptFinished, error) {
 		return nil, fmt.Errorf("attempt %d of %s: %w", f.Attempt, f.Node, err)
 	}
 	w := *f
+	w.Short = f
 	if p.Stdout != "" {
 		w.Stdout = p.Stdout
 	}
@@ -130,6 +131,53 @@ func (f *AttemptFinished) Whole() (*AttemptFinished, error) {
 		w.Partial = p.Partial
 	}
 	return &w, nil
+}
+
+// Long is a value that lies beside the journal. A [Result] has one in place of an output that is too long.
+type Long interface {
+	// Read reads the value. The caller must not change it.
+	Read() (value.Value, error)
+}
+
+// Members is a Long that is a list or an object of values, of which some can be Long again.
+type Members interface {
+	Long
+	Members() value.Value
+}
+
+// Whole returns the result with all its parts. A result without a reference is returned as it is.
+func (r *Result) Whole() (*Result, error) {
+	long, is := r.Output.(Long)
+	if !is && r.Long == nil {
+		return r, nil
+	}
+	w := *r
+	if is {
+		v, err := long.Read()
+		if err != nil {
+			return nil, err
+		}
+		w.Output = v
+	}
+	if r.Long != nil {
+		f, err := r.Long.Whole()
+		if err != nil {
+			return nil, err
+		}
+		w.Stdout, w.Stderr, w.Long = f.Stdout, f.Stderr, nil
+	}
+	return &w, nil
+}
+
+// Shown is Whole for people: a part that cannot be read is replaced by the reason.
+func (r *Result) Shown() *Result {
+	w, err := r.Whole()
+	if err != nil {
+		short := *r
+		short.Output, short.Long, short.Stderr = nil, nil, "[flowrun: "+err.Error()+"]\n"
+		return &short
+	}
+	return w
 }
 
 // maxPack is the size of reused parts in bytes from which the next artifact begins.

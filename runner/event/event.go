@@ -254,6 +254,8 @@ type AttemptFinished struct {
 	// Artifact is a reference to those of Stdout, Stderr, Output and Partial that are too long for the journal; nil: none is. Whole
 	// gives the answer with them.
 	Artifact *Artifact `json:"artifact,omitempty"`
+	// Short is the answer as the journal has it, of an answer that Whole gave; nil where that is the answer itself.
+	Short *AttemptFinished `json:"-" snapshot:"-"`
 }
 
 // Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.

@@ -155,17 +155,20 @@ func (v *Verdict) Words() string {
 
 // Result is what is known of a node after its end.
 type Result struct {
-	ExitCode   int         `json:"exit_code"` // -1 where there is none
-	Stdout     string      `json:"stdout,omitempty"`
-	Stderr     string      `json:"stderr,omitempty"`
-	StdoutLog  string      `json:"stdout_log,omitempty"`
-	StderrLog  string      `json:"stderr_log,omitempty"`
-	Output     value.Value `json:"output,omitempty"`
-	Error      *Error      `json:"error,omitempty"`
-	Attempts   int         `json:"attempts"`
-	Agent      string      `json:"agent,omitempty"`
-	StartedAt  Time        `json:"started_at,omitempty"`
-	FinishedAt Time        `json:"finished_at,omitempty"`
+	// Long is the answer that has the streams beside the journal, if they are too long for it; Stdout and Stderr are then what the journal
+	// has. The output is then a [Long], if it is too long. Whole gives the result with them.
+	Long       *AttemptFinished `json:"-"`
+	ExitCode   int              `json:"exit_code"` // -1 where there is none
+	Stdout     string           `json:"stdout,omitempty"`
+	Stderr     string           `json:"stderr,omitempty"`
+	StdoutLog  string           `json:"stdout_log,omitempty"`
+	StderrLog  string           `json:"stderr_log,omitempty"`
+	Output     value.Value      `json:"output,omitempty"`
+	Error      *Error           `json:"error,omitempty"`
+	Attempts   int              `json:"attempts"`
+	Agent      string           `json:"agent,omitempty"`
+	StartedAt  Time             `json:"started_at,omitempty"`
+	FinishedAt Time             `json:"finished_at,omitempty"`
 	// Tolerated tells that the node failed and that this does not count against the run.
 	Tolerated bool `json:"tolerated,omitempty"`
 	// Winner is the name or key of the child that a join picked; Iterations counts those of a repeat. Zero: not applicable.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
@@ -268,7 +267,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		return
 	}
 	d.output = output
-	m.deliverOutput(a.ref)
+	m.deliverAnswer(a.ref, f)
 }
 
 // handedIn returns the output of an attempt whose time was up, if the step takes what there is.
@@ -323,7 +322,7 @@ func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
 	if f.Warning != "" {
 		m.showNote(r, event.Warned, f.Warning, nil)
 	}
-	d.streams = streams{compose.Bound(f.Stdout, limits.MaxStream), compose.Bound(f.Stderr, limits.MaxStream), f.StdoutLog, f.StderrLog}
+	d.streams = m.streamsOf(f)
 }
 
 func failureError(f *event.AttemptFinished) *event.Error {

@@ -103,6 +103,7 @@ func (m *Machine) settleEscalation(r ref, a *asking, word event.Word, by []strin
 	case word == event.WordOverride:
 		d.output, x.by = last.Output, last.By
 		if text, is := last.Output.(string); is && m.runsProgram(r) {
+			d.streams = m.wholeStreams(d.streams)
 			d.streams.stdout = text
 		}
 		m.finishNode(r, event.Succeeded, why)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
@@ -259,8 +258,9 @@ func (m *Machine) startCompensation() bool {
 // compensationFinished records the answer of a compensation. The next compensation follows, even
 // after a failure.
 func (m *Machine) compensationFinished(a *attempt, f *event.AttemptFinished) {
-	res := &event.Result{ExitCode: -1, Stdout: compose.Bound(f.Stdout, limits.MaxStream), Stderr: compose.Bound(f.Stderr, limits.MaxStream),
-		StdoutLog: f.StdoutLog, StderrLog: f.StderrLog, StartedAt: f.StartedAt, FinishedAt: m.now}
+	s := m.streamsOf(f)
+	res := &event.Result{ExitCode: -1, Stdout: s.stdout, Stderr: s.stderr, Long: s.long, StdoutLog: f.StdoutLog, StderrLog: f.StderrLog,
+		StartedAt: f.StartedAt, FinishedAt: m.now}
 	if f.ExitCode != nil {
 		res.ExitCode = *f.ExitCode
 	}

@@ -289,7 +289,10 @@ func (m *Machine) unstartedEnd(r ref, reason string) (event.Status, string) {
 }
 
 // deliverOutput converts a node's new output to its declared type and then runs the node's gates.
-func (m *Machine) deliverOutput(r ref) {
+func (m *Machine) deliverOutput(r ref) { m.deliverAnswer(r, nil) }
+
+// deliverAnswer is deliverOutput for the output of an answer.
+func (m *Machine) deliverAnswer(r ref, f *event.AttemptFinished) {
 	k := m.reusedEnd(r)
 	if k == nil && m.isCollector(r) { // instances have the types and gates
 		m.finishNode(r, event.Succeeded, "")
@@ -300,12 +303,10 @@ func (m *Machine) deliverOutput(r ref) {
 			m.failNode(r, err)
 			return
 		}
-		output, err := compose.ConvertOutput(m.liveState(r).output, compose.OutputType(m.node(r), m.agentOf(r)))
-		if err != nil {
+		if err := m.convertOutput(r, f); err != nil {
 			m.failAttempt(r, err)
 			return
 		}
-		m.liveState(r).output = output
 	}
 	if k != nil {
 		m.endReused(r, k)
@@ -392,7 +393,7 @@ func (m *Machine) runGates(r ref, from int) {
 func (m *Machine) checkGate(r ref, gate int) {
 	sc := m.newScope(r)
 	sc.Mode = compose.InGate
-	said, e := m.judgeGate(m.node(r).Gates[gate], sc, m.liveState(r).output)
+	said, e := m.judgeGate(m.node(r).Gates[gate], sc, m.resolve(m.liveState(r).output))
 	m.recordVerdict(r, gate, said == "", said, e)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
@@ -283,7 +284,7 @@ func (m *Machine) endGroup(r ref) {
 func (m *Machine) gatherSoFar(r ref) value.Value {
 	d := m.liveState(r)
 	if d.gathered == nil {
-		d.gathered = m.gatherOutputs(r)
+		d.gathered = m.readAnew(m.gatherOutputs(r))
 	}
 	return d.gathered
 }
@@ -307,11 +308,16 @@ func (m *Machine) gatherOutputs(r ref) value.Value {
 	if d.gathered != nil {
 		return d.gathered
 	}
+	return keepTogether(m.listOutputs(r, n, d))
+}
+
+// listOutputs is gatherOutputs with members that can be long.
+func (m *Machine) listOutputs(r ref, n *plan.Node, d *liveState) value.Value {
 	if !m.isCollector(r) {
 		out := make(map[string]any, len(n.Below))
 		for _, child := range n.Below {
 			if c := &m.graph.Nodes[child]; n.Kind != ir.Switch || c.Case == d.taken {
-				out[c.Name] = m.outputOf(ref{r.frame, child})
+				out[c.Name] = m.keptOutput(ref{r.frame, child})
 			}
 		}
 		return out
@@ -319,7 +325,7 @@ func (m *Machine) gatherOutputs(r ref) value.Value {
 	if !d.keyed {
 		out := make([]any, d.total)
 		for i, f := range d.frames {
-			out[i] = m.outputOf(ref{f, r.node})
+			out[i] = m.keptOutput(ref{f, r.node})
 		}
 		return out
 	}
@@ -328,13 +334,16 @@ func (m *Machine) gatherOutputs(r ref) value.Value {
 		out[i.key] = nil
 	}
 	for _, f := range d.frames {
-		out[f.key] = m.outputOf(ref{f, r.node})
+		out[f.key] = m.keptOutput(ref{f, r.node})
 	}
 	return out
 }
 
 // outputOf returns the output of a node that has ended, including the output of degrade.
-func (m *Machine) outputOf(r ref) value.Value {
+func (m *Machine) outputOf(r ref) value.Value { return m.resolve(m.keptOutput(r)) }
+
+// keptOutput is outputOf as the machine keeps it: it can be an [event.Long].
+func (m *Machine) keptOutput(r ref) value.Value {
 	if s := m.state(r); s.status.Terminal() && s.liveState != nil {
 		return s.output
 	}

@@ -24,7 +24,7 @@
 // cancels; a timeout and an end step use the same stopPhase. cancel.go cancels one node. budget.go bounds what attempts use,
 // adapt.go asks the rules that change how many attempts are live. end.go ends phases and the run, and
 // runs compensations. Package runner/compose computes attempts and evaluates expressions; read.go
-// gives it the values that expressions read.
+// gives it the values that expressions read; long.go keeps long results as references.
 //
 // It imports the IR, values, events, plan, policy, request, compose, slots, and diag for the nearest
 // name. It must never import a host, an executor, os, sync, or a clock.
@@ -111,6 +111,9 @@ type Machine struct {
 
 	failedSeen   []any // run.failed as far as an expression has read it
 	instanceSeen instanceLists
+	read         readBack
+	from         *source // where the artifacts of a restored machine lie
+	broken       error   // a part of a result cannot be read
 
 	runBudgets
 	adaptations

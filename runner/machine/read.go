@@ -97,8 +97,12 @@ func (m *Machine) readAttribute(r ref, attr string) value.Value {
 	s := m.state(r)
 	res := compose.Result{Status: s.status}
 	if d := s.liveState; d != nil {
+		streams := d.streams
+		if attr == "stdout" || attr == "stderr" {
+			streams = m.wholeStreams(streams)
+		}
 		res = compose.Result{
-			Status: s.status, Released: true, ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, Prints: m.runsProgram(r),
+			Status: s.status, Released: true, ExitCode: d.exit, Stdout: streams.stdout, Stderr: streams.stderr, Prints: m.runsProgram(r),
 			Error: d.err, Attempts: d.attempts, Agent: d.agent, Started: d.started, Finished: d.finished, Now: m.now,
 			Usage: d.usage(), Partial: d.partial, Escalated: d.escalated(),
 		}
@@ -225,12 +229,37 @@ func (p *position) Own() (own compose.Own, released bool) {
 	if d == nil {
 		return own, false
 	}
-	own.Attempts, own.Output, own.Error = d.attempts, d.output, d.err
+	own.Attempts, own.Error = d.attempts, d.err
 	own.Feedback = p.m.feedbackOf(p.ref)
 	if d.cold != nil {
 		own.Recalled = d.cold.recalled
 	}
 	return own, true
+}
+
+// OwnOutput implements compose.State.
+func (p *position) OwnOutput() value.Value {
+	if d := p.m.state(p.ref).liveState; d != nil {
+		return p.m.resolve(d.output)
+	}
+	return nil
+}
+
+// HasMembers implements compose.State.
+func (p *position) HasMembers(w compose.Which, node int) bool {
+	r, ok := p.findNode(w, node)
+	if !ok {
+		return false
+	}
+	_, ok = p.m.keptOutput(r).(*longList)
+	return ok
+}
+
+// Member implements compose.State.
+func (p *position) Member(w compose.Which, node int, key value.Value) (value.Value, bool) {
+	r, _ := p.findNode(w, node)
+	v, ok := p.m.keptOutput(r).(*longList).member(key)
+	return p.m.resolve(v), ok
 }
 
 // Each implements compose.State.

@@ -17,7 +17,7 @@ import (
 
 // format returns how State begins. The number rises when this file codes the same fields otherwise; a
 // change of the fields themselves changes the rest.
-func format() string { return "machine 1 " + layout() }
+func format() string { return "machine 2 " + layout() }
 
 var layout = snapshot.LazyLayout(reflect.TypeFor[Machine]())
 
@@ -28,6 +28,9 @@ var errBusy = errors.New("machine: it has more to do, so that its state cannot b
 func (m *Machine) State() ([]byte, error) {
 	if !m.agenda.empty() || m.out != nil {
 		return nil, errBusy
+	}
+	if m.broken != nil {
+		return nil, m.broken
 	}
 	c := newCoder(m, snapshot.NewWriter(format()))
 	c.machine()
@@ -212,7 +215,8 @@ func (c *coder) liveState(node int, d *liveState) {
 	snapshot.Text(s, &d.streams.stderr)
 	snapshot.Text(s, &d.streams.stdoutLog)
 	snapshot.Text(s, &d.streams.stderrLog)
-	c.Value(&d.output)
+	c.longAnswer(&d.streams.long)
+	c.output(&d.output)
 	c.error(&d.err)
 	snapshot.Word(s, &d.agent)
 	c.Bools(&d.partial)

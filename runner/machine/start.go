@@ -514,7 +514,7 @@ func (m *Machine) takeReused(r ref) bool {
 	if d.attempts, d.agent = k.Attempts, k.Agent; k.ExitCode != nil {
 		d.exit = *k.ExitCode
 	}
-	d.streams = streams{k.Stdout, k.Stderr, k.StdoutLog, k.StderrLog}
+	d.streams = streams{stdout: k.Stdout, stderr: k.Stderr, stdoutLog: k.StdoutLog, stderrLog: k.StderrLog}
 	d.output = k.Output
 	if k.Iterations > 0 && d.groupState != nil {
 		d.loop = &repeatState{count: k.Iterations, winner: k.Winner}

@@ -136,7 +136,10 @@ func (m *Machine) coldState(r ref) *coldState {
 }
 
 // streams are what an attempt printed, bounded.
-type streams struct{ stdout, stderr, stdoutLog, stderrLog string }
+type streams struct {
+	stdout, stderr, stdoutLog, stderrLog string
+	long                                 *event.AttemptFinished // see long.go
+}
 
 type item struct {
 	key  string
@@ -320,7 +323,7 @@ func (m *Machine) resultOf(r ref) *event.Result {
 	s := m.state(r)
 	d := s.liveState
 	res := &event.Result{
-		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
+		Long: d.streams.long, ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
 		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished,
 		Tolerated: s.tolerated, Partial: d.partial, Escalated: d.escalated(),
 	}

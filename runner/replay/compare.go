@@ -66,7 +66,7 @@ func stateOf(r *view.Run, path string) *State {
 	if res := n.Result; res != nil {
 		s.Error, s.Tolerated = res.Error, res.Tolerated
 		if n.Status.Terminal() {
-			s.Output = view.Data{Value: res.Output}
+			s.Output = view.Data{Value: res.Shown().Output}
 		}
 		if res.ExitCode >= 0 {
 			code := res.ExitCode

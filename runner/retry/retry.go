@@ -122,7 +122,9 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 	if w.isZero() && r.Status == event.Succeeded && !s.anew() {
 		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so no step has to run again", r.ID), FromNode, ""}
 	}
-	p.Reused = s.collect(p.Targets)
+	if p.Reused = s.collect(p.Targets); s.err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.ID, s.err)
+	}
 	if text, err := json.Marshal(p.Reused); err != nil || len(text) > MaxReused {
 		return nil, &Refusal{fmt.Sprintf("the results of run %s have %d bytes; a run reuses at most %d", r.ID, len(text), MaxReused), FromOrAnew, ""}
 	}
@@ -179,7 +181,7 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 		case s.whole(n):
 		case s.leaf(n):
 			if !ends(node) && n.Compensation == nil && s.lasts(n, pinned) {
-				reused[n.Path] = end(n, true)
+				reused[n.Path] = s.end(n, true)
 			}
 		default:
 			pinned = pinned || s.settled(n) && !s.touched(n) && !s.undone(n)
@@ -187,7 +189,7 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 				return // it is left out, and what lies in it with it
 			}
 			if pinned && n.Status != event.Skipped {
-				reused[n.Path] = end(n, node.Joins() || node.Result != nil && (node.Body == plan.None || instance(n)))
+				reused[n.Path] = s.end(n, node.Joins() || node.Result != nil && (node.Body == plan.None || instance(n)))
 			}
 			if pinned && n.Status.Bad() && reused[n.Path].StartedAt == 0 {
 				return // it ends before what lies in it could begin
@@ -223,10 +225,18 @@ func (s *survey) lasts(n *view.Node, pinned bool) bool {
 }
 
 // end is how a node ended.
-func end(n *view.Node, output bool) *event.Reused {
+func (s *survey) end(n *view.Node, output bool) *event.Reused {
 	e := &event.Reused{Status: n.Status}
-	r := n.Result
-	if r == nil {
+	if n.Result == nil {
+		return e
+	}
+	part := *n.Result
+	if output = output && n.Status == event.Succeeded; !output {
+		part.Output = nil
+	}
+	r, err := part.Whole()
+	if err != nil {
+		s.err = err
 		return e
 	}
 	if r.ExitCode >= 0 {
@@ -236,7 +246,7 @@ func end(n *view.Node, output bool) *event.Reused {
 	e.Stdout, e.Stderr, e.StdoutLog, e.StderrLog = r.Stdout, r.Stderr, r.StdoutLog, r.StderrLog
 	e.Error, e.Attempts, e.Agent, e.StartedAt, e.FinishedAt = r.Error, r.Attempts, r.Agent, r.StartedAt, r.FinishedAt
 	e.Winner, e.Iterations, e.Escalated, e.By = r.Winner, r.Iterations, r.Escalated, r.By
-	if output && n.Status == event.Succeeded {
+	if output {
 		e.Output = r.Output
 	}
 	return e

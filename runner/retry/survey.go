@@ -25,6 +25,7 @@ type survey struct {
 	opened map[*view.Node]bool          // groups that are decided again, so that what lies in them counts
 	wholes map[*view.Node]bool
 	parts  map[*view.Node]bool
+	err    error // a result cannot be read
 }
 
 func newSurvey(g *plan.Graph, first *event.RunStarted, r *view.Run, only bool) *survey {

@@ -101,7 +101,7 @@ func Of(store Store, old *Past, p *ir.Program, first event.RunStarted, w retry.W
 		was := old.View.Node(path)
 		switch node := &g.Nodes[g.Number(view.Base(path))]; {
 		case k.Set:
-		case computed(node) && (node.Body == plan.None || strings.HasSuffix(path, "]")) && !around(kept.Reused, path) && (was == nil || was.Result == nil || was.Status != k.Status || !value.Equal(was.Result.Output, k.Output)):
+		case computed(node) && (node.Body == plan.None || strings.HasSuffix(path, "]")) && !around(kept.Reused, path) && (was == nil || was.Result == nil || was.Status != k.Status || !value.Equal(was.Result.Shown().Output, k.Output)):
 			delete(kept.Reused, path)
 		case was != nil && was.Result != nil:
 			k.StartedAt, k.FinishedAt = was.Result.StartedAt, was.Result.FinishedAt

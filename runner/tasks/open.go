@@ -268,7 +268,8 @@ func (f *Fold) heard(t *event.Transition) {
 			continue
 		}
 		if len(r.heard) < maxHeard {
-			r.heard = append(r.heard, Heard{Name: n.Name, Output: t.Result.Output, Problem: t.Result.Error, Stderr: t.Result.Stderr})
+			res := t.Result.Shown()
+			r.heard = append(r.heard, Heard{Name: n.Name, Output: res.Output, Problem: res.Error, Stderr: res.Stderr})
 		}
 		if n.Own != nil {
 			r.by = r.by && f.trusted(t.Result.Agent)

@@ -182,6 +182,7 @@ func (f *Fold) number(name string) int {
 func (f *Fold) result(told []Task, t *event.Transition) []Task {
 	task := f.live[t.Node]
 	if r := t.Result; task != nil && r.Error != nil {
+		r = r.Shown()
 		if task.Problem, task.Stdout, task.Stderr = r.Error, r.Stdout, r.Stderr; !task.plain {
 			task.Stdout = ""
 		}
@@ -196,7 +197,7 @@ func (f *Fold) result(told []Task, t *event.Transition) []Task {
 	delete(f.live, t.Node)
 	f.heard(t)
 	if task != nil && !t.Result.Reused && !t.Result.Set {
-		task.Attempts, task.Output, task.At = t.Result.Attempts-task.first+1, t.Result.Output, t.At
+		task.Attempts, task.Output, task.At = t.Result.Attempts-task.first+1, t.Result.Shown().Output, t.At
 		switch t.To {
 		case event.FailedS:
 			told = append(told, task.Task)

@@ -135,7 +135,7 @@ func (p *NodePair) aspects() []Aspect {
 	add(a.Status != b.Status, DiffersStatus)
 	add(isFar(a.Seconds, b.Seconds), DiffersDuration)
 	add(a.Attempts != b.Attempts, DiffersAttempts)
-	add(!equal(a.Output.Value, b.Output.Value), DiffersOutput)
+	add(!equal(a.Output.Shown(), b.Output.Shown()), DiffersOutput)
 	add((a.Error == nil) != (b.Error == nil) || a.Error != nil && a.Error.Message != b.Error.Message, DiffersError)
 	return list
 }

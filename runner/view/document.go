@@ -129,11 +129,80 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(event.Time(m).String())
 }
 
-// Data writes itself as canonical JSON. A Data of nil is null.
+// Data writes itself as canonical JSON. A Data of nil is null. Value can be an [event.Long], which Whole reads.
 type Data struct{ Value value.Value }
 
+// Whole returns the value with all its parts.
+func (d Data) Whole() (value.Value, error) {
+	if l, is := d.Value.(event.Long); is {
+		return l.Read()
+	}
+	return d.Value, nil
+}
+
+// Shown is Whole for people: a value that cannot be read is replaced by the reason.
+func (d Data) Shown() value.Value {
+	v, err := d.Whole()
+	if err != nil {
+		return "[flowrun: " + err.Error() + "]"
+	}
+	return v
+}
+
 // MarshalJSON implements json.Marshaler.
-func (d Data) MarshalJSON() ([]byte, error) { return value.Append(nil, d.Value), nil }
+func (d Data) MarshalJSON() ([]byte, error) {
+	v, err := d.Whole()
+	if err != nil {
+		return nil, err
+	}
+	return value.Append(nil, v), nil
+}
+
+// write gives the JSON of the value in parts: the members of a list or an object one after the other.
+func (d Data) write(marshal func(any) ([]byte, error), part func([]byte) error) error {
+	m, is := d.Value.(event.Members)
+	if !is {
+		text, err := marshal(d)
+		if err != nil {
+			return err
+		}
+		return part(text)
+	}
+	member := func(i int, name []byte, v value.Value) error {
+		if i > 0 {
+			name = append([]byte{','}, name...)
+		}
+		if err := part(name); err != nil {
+			return err
+		}
+		return Data{v}.write(marshal, part)
+	}
+	var err error
+	end := byte(']')
+	switch all := m.Members().(type) {
+	case []any:
+		err = part([]byte{'['})
+		for i := 0; i < len(all) && err == nil; i++ {
+			err = member(i, nil, all[i])
+		}
+	case map[string]any:
+		end = '}'
+		err = part([]byte{'{'})
+		for i, k := range value.Keys(all) {
+			var name []byte
+			if err == nil {
+				name, err = marshal(Data{k})
+			}
+			if err == nil {
+				err = member(i, append(name, ':'), all[k])
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return part([]byte{end})
+}
 
 // Document gives the run as it stands.
 func (r *Run) Document() Document {
@@ -168,13 +237,29 @@ func (r *Run) Write(complete func(*Document), more any, marshal func(any) ([]byt
 	d := r.head()
 	complete(&d)
 	return r.write(d, more, marshal, func(n *Node) error {
-		text, err := marshal(r.document(n))
+		d := r.document(n)
+		output := d.Output
+		d.Output = Data{}
+		text, err := marshal(d)
 		if err != nil {
 			return err
 		}
-		return part(text)
+		before, behind, found := bytes.Cut(text, []byte(noOutput))
+		if !found {
+			panic("view: the node of a document has no output")
+		}
+		if err = part(append(before, noOutput[:len(noOutput)-len("null")]...)); err != nil {
+			return err
+		}
+		if err = output.write(marshal, part); err != nil {
+			return err
+		}
+		return part(behind)
 	}, part)
 }
+
+// noOutput is in the JSON of a node without an output, and in no text of it: there, quotes are escaped.
+const noOutput = `"output":null`
 
 // write gives the parts of a document but for the nodes, which node writes.
 func (r *Run) write(d Document, more any, marshal func(any) ([]byte, error), node func(*Node) error, part func([]byte) error) error {

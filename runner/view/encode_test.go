@@ -6,9 +6,43 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
+
+// alone is a value beside the journal, and long a list or an object of values.
+type alone struct{ value value.Value }
+
+func (a alone) Read() (value.Value, error) { return a.value, nil }
+
+type long struct{ members value.Value }
+
+func (l long) Members() value.Value { return l.members }
+
+func (l long) Read() (value.Value, error) {
+	whole := func(v value.Value) value.Value {
+		if l, is := v.(event.Long); is {
+			v, _ = l.Read()
+		}
+		return v
+	}
+	switch v := l.members.(type) {
+	case []any:
+		out := []any{}
+		for _, e := range v {
+			out = append(out, whole(e))
+		}
+		return out, nil
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range v {
+			out[k] = whole(e)
+		}
+		return out, nil
+	}
+	return l.members, nil
+}
 
 // TestEncodeForgets: the kept text of a node goes with each change, also with those that are no transition of the node.
 func TestEncodeForgets(t *testing.T) {
@@ -46,5 +80,8 @@ func TestEncodeForgets(t *testing.T) {
 	apply(event.Event{At: 2}, moves(event.Transition{Node: "all[0]", Name: "all", To: event.Skipped})) // all is not empty any more
 	apply(event.Event{At: 3}, event.Reaction{Commands: []event.Command{{StartChild: &event.StartChild{Run: "child", Node: "call"}}}})
 	apply(event.Event{At: 4, ChildFinished: &event.ChildFinished{Run: "child", Node: "call"}}, event.Reaction{})
+	list := long{[]any{"a", long{map[string]any{"<": alone{"&"}, "b": nil}}, long{[]any{}}}}
+	apply(event.Event{At: 5}, moves(event.Transition{Node: "call", Name: "call", To: event.Succeeded, Reason: `"output":null`, Result: &event.Result{Output: list}},
+		event.Transition{Node: "all", Name: "all", To: event.FailedS, Result: &event.Result{Output: long{map[string]any{"x": 1.0, "\"": list}}}}))
 	apply(event.Event{At: 5}, moves(event.Transition{Node: "call", Name: "call", Note: event.Warned, Reason: "late"}))
 }

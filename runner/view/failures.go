@@ -74,6 +74,7 @@ func (n *Node) Said() string {
 	if res == nil || res.Error == nil || n.Status != event.FailedS || !endsProgram(res.Error.Reason) {
 		return ""
 	}
+	res = res.Shown()
 	line := LastLine(res.Stderr)
 	if line == "" {
 		line = LastLine(res.Stdout)

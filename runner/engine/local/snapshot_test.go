@@ -46,6 +46,7 @@ type keeper struct {
 	began      int          // of the observer: how many first events
 	seen       int          // of the observer: how many events
 	stopAfter  atomic.Int32 // answers
+	long       bool         // answers are too long for the journal
 	stop       context.CancelCauseFunc
 	stopAt     uint64    // the event at which the test stops it, too
 	first      time.Time // when that was
@@ -117,6 +118,9 @@ func (k *keeper) engine(t *testing.T) *Engine {
 			if k.stopAfter.Add(-1) < 0 {
 				k.stop(errStopped)
 				<-ctx.Done()
+			}
+			if k.long {
+				return answersLong.Execute(ctx, a)
 			}
 			return answersOK.Execute(ctx, a)
 		})})
@@ -223,6 +227,39 @@ func TestARunBeginsFromItsSnapshot(t *testing.T) {
 	}
 	if files, err := os.ReadDir(k.dir + "/" + snapshotsDir); err != nil || len(files) != 0 {
 		t.Errorf("the ended run leaves %v (%v)", files, err)
+	}
+}
+
+// A snapshot has references to what lies beside the journal, and the next driver reads it.
+func TestASnapshotOfLongAnswers(t *testing.T) {
+	k := newKeeperOf(t, `workflow "w" {
+  max_concurrency = 1
+
+  step "s" {
+    for_each = range(20)
+    run      = ["true"]
+  }
+
+  step "t" {
+    run = ["true", step.s.output[1], length(step.s.output)]
+
+    gate "long" {
+      check = "len(result.output) > 0 and len(step.s.output[2]) > 10000"
+    }
+  }
+}
+`)
+	k.long = true
+	k.must(t, k.drive(t, 12, nil))
+	if h := k.examine(t); h.Snapshots != 1 || len(h.Odd) > 0 {
+		t.Errorf("after the first drive: %+v", h)
+	}
+	if b := k.read(t); len(b) > 12*1500 {
+		t.Errorf("the snapshot has %d bytes", len(b))
+	}
+	k.must(t, k.drive(t, 100, nil))
+	if k.restored != 1 {
+		t.Errorf("the second driver restored it %d times", k.restored)
 	}
 }
 

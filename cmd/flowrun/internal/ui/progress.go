@@ -302,6 +302,7 @@ func details(t *Term, s *Scene, l *view.Line) string {
 		}
 	}
 	res := l.Result
+	res = res.Shown()
 	tail := lastLines(res.Stderr, StderrLines)
 	if tail == "" {
 		tail = lastLines(res.Stdout, StderrLines)

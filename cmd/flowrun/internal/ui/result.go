@@ -151,9 +151,10 @@ func showFailures(t *Term, r *view.Run, scene Scene, now event.Time, which Shown
 		if n.Result == nil {
 			continue
 		}
-		tail := lastLines(n.Result.Stderr, failureLines)
+		res := n.Result.Shown()
+		tail := lastLines(res.Stderr, failureLines)
 		if tail == "" {
-			tail = lastLines(n.Result.Stdout, failureLines)
+			tail = lastLines(res.Stdout, failureLines)
 		}
 		if tail != "" {
 			t.Printf("%s\n", indent(excerpt(tail), "      | "))

@@ -45,13 +45,14 @@ func caseOf(r *view.Run, n *view.Node, scene Scene, now event.Time, left *int) j
 		c.Failure = &junitFailure{Message: xmlChars(said), Type: "failed", Text: xmlText([]string{said})}
 		if n.Result != nil && n.Result.Error != nil {
 			c.Failure.Type = Clean(string(n.Result.Error.Kind) + "/" + string(n.Result.Error.Reason))
-			c.Failure.Text = xmlText([]string{said, excerpt(lastLines(n.Result.Stderr, StderrLines))})
+			c.Failure.Text = xmlText([]string{said, excerpt(lastLines(n.Result.Shown().Stderr, StderrLines))})
 		}
 	case n.Status != event.Succeeded:
 		c.Skipped = &junitSkipped{xmlChars(string(n.Status) + ": " + said)}
 	}
 	if n.Result != nil {
-		c.Out, c.Err = stream(n.Result.Stdout, left), stream(n.Result.Stderr, left)
+		res := n.Result.Shown()
+		c.Out, c.Err = stream(res.Stdout, left), stream(res.Stderr, left)
 	}
 	return c
 }

@@ -59,6 +59,7 @@ func failureOf(n *view.Node, scene Scene) string {
 	}
 	text := ""
 	if res := n.Result; res != nil {
+		res = res.Shown()
 		if text = lastLines(res.Stderr, StderrLines); text == "" {
 			text = lastLines(res.Stdout, StderrLines)
 		}

@@ -82,7 +82,7 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time, all
 		fact(t, "error", fmt.Sprintf(": %s/%s", n.Result.Error.Kind, n.Result.Error.Reason)+because(n.Result.Error.Message))
 	}
 	if n.Result != nil && n.Status == event.Succeeded && n.Result.Output != nil {
-		fact(t, "output", ": "+Truncate(oneLine(n.Result.Output), MaxReason))
+		fact(t, "output", ": "+Truncate(oneLine(n.Result.Shown().Output), MaxReason))
 	}
 }
 

@@ -174,7 +174,7 @@ const maxPretty = 64 << 10
 // pretty is a value as text: a string as it is, anything else as JSON.
 func pretty(v any) string {
 	if d, is := v.(view.Data); is {
-		v = d.Value
+		v = d.Shown()
 	}
 	text, is := v.(string)
 	if !is {
