@@ -40,6 +40,7 @@ dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/
 dsl                              dsl/check dsl/core dsl/diag dsl/expr dsl/format dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
 dsl/disk                         dsl
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
+dsl/editor                       dsl/reference dsl/schema dsl/syntax hcl
 
 runner/event                     pure: dsl/ir dsl/value
 loop                             pure: runner/event
@@ -131,6 +132,7 @@ workflows
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args         dsl/value
 cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/scripts runner/stats runner/view isatty sys diff
+cmd/flowrun/internal/lsp            dsl dsl/diag dsl/editor dsl/format dsl/reference dsl/syntax
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone

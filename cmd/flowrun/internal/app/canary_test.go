@@ -236,6 +236,7 @@ var spoken = []struct {
 	{"fmt FILE --diff", false},
 	{"fmt FILE", false},
 	{"fmt FILE --force", false},
+	{"lsp --stdio", false},
 }
 
 // cut runs a step that a signal stops half-way.

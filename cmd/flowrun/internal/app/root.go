@@ -86,6 +86,7 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 		a.newSchemaCommand(),
 		a.newInitCommand(),
 		a.newImportCommand(),
+		a.newLspCommand(),
 		a.newMemoryCommand(),
 		a.newKvCommand(),
 		a.newInboxCommand(),
