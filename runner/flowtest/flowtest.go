@@ -173,6 +173,9 @@ type test struct {
 	sources      map[string][]*held
 	lists        map[string]string // the texts of the files that sources read
 	askedSources map[string]int
+	// Of a rehearsal: draw answers attempts in place of stubs, and begin starts the run.
+	draw     Draw
+	rehearse func(ctx context.Context) error
 }
 
 // Run carries out a test. An error of ctx ends it, and its cause is told as a failure.
@@ -323,7 +326,11 @@ func (t *test) drive(ctx context.Context, crashAt int) error {
 	if err := t.startLoop(ctx); err != nil {
 		return err
 	}
-	if t.Workflow != "" {
+	if t.rehearse != nil {
+		if err := t.rehearse(ctx); err != nil {
+			return err
+		}
+	} else if t.Workflow != "" {
 		if err := t.startRun(ctx, &ir.TestRun{Workflow: t.Workflow, Inputs: t.Inputs}); err != nil {
 			return err
 		}

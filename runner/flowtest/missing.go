@@ -44,6 +44,15 @@ func (t *test) missingStub(a *event.Attempt) {
 
 // sampleOf is an output of the type that a step, or its agent, declares.
 func (t *test) sampleOf(name string, a *event.Attempt) string {
+	typ := t.typeOf(name, a)
+	if typ.IsAny() && a.Parse == string(ir.ParseLines) {
+		return `[""]`
+	}
+	return sample(typ, 0)
+}
+
+// typeOf is the type of the output that a step, or its agent, declares.
+func (t *test) typeOf(name string, a *event.Attempt) value.Type {
 	typ := value.AnyType
 	for i := range t.program.Agents {
 		if g := &t.program.Agents[i]; a.Agent != nil && g.Name == a.Agent.Name && g.Output != nil {
@@ -55,10 +64,7 @@ func (t *test) sampleOf(name string, a *event.Attempt) string {
 			typ = *g.Nodes[n].Output
 		}
 	}
-	if typ.IsAny() && a.Parse == string(ir.ParseLines) {
-		return `[""]`
-	}
-	return sample(typ, 0)
+	return typ
 }
 
 // sampleReview is an answer of a judge that passes.

@@ -69,6 +69,10 @@ func (t *test) answer(ctx context.Context, a event.Attempt) event.AttemptFinishe
 		ans.Output = (&event.Worktree{Root: root, Dir: root, Branch: a.Worktree.Branch}).Object()
 		return ans
 	}
+	if t.draw != nil {
+		t.drawn(&a, &ans)
+		return ans
+	}
 	s := t.stubOf(&a)
 	if s == nil {
 		t.withoutStub(&a, &ans)

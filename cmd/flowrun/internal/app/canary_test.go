@@ -232,6 +232,8 @@ var spoken = []struct {
 	{"memory revert two --run latest --author user:a --since 1d --until 1d --reason none --json", false},
 	{"doctor", false},
 	{"doctor --json --all", false},
+	{"simulate FILE --runs 5", false},
+	{"simulate FILE --runs 5 --parallel 2 --seed 3 --json", false},
 	{"fmt FILE --check", false},
 	{"fmt FILE --diff", false},
 	{"fmt FILE", false},

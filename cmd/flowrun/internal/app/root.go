@@ -73,6 +73,7 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 		a.newTestCommand(),
 		a.newFmtCommand(),
 		a.newPlanCommand(),
+		a.newSimulateCommand(),
 		a.newGraphCommand(),
 		a.newRunsCommand(),
 		a.newEventsCommand(),
