@@ -19,8 +19,9 @@ import (
 type drive struct {
 	engine   *Engine
 	run      *claimed
-	fresh    bool    // this process has just made it
-	parks    bool    // it ends when the run can be parked
+	fresh    bool // this process has just made it
+	parks    bool // it ends when the run can be parked
+	began    time.Time
 	kept     keeping // the last snapshot
 	session  *engine.Session
 	past     *engine.Round     // the last batch of the journal
@@ -84,7 +85,7 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	d := &drive{engine: e, run: &c, watch: w, watched: watched, parks: parks, opened: e.options.Clock.Now(), poked: make(chan struct{}, 1), stop: stop}
+	d := &drive{engine: e, run: &c, watch: w, watched: watched, parks: parks, began: time.Now(), opened: e.options.Clock.Now(), poked: make(chan struct{}, 1), stop: stop}
 	if err := d.replayJournal(ctx); err != nil {
 		if c.epoch != 0 {
 			d.giveBackUntouched()

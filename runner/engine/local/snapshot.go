@@ -35,6 +35,10 @@ const KeepEvery = 10_000
 // 36 ns a byte.
 const keepShare = 20 * 36 * time.Nanosecond
 
+// keepFirst is how long a drive lasts before its first snapshot. A run that ends before is not worth one: of 50,000 null attempts, which take
+// half a second, it was a tenth of the CPU.
+const keepFirst = time.Second
+
 // maxSnapshot bounds the file of a snapshot, in bytes: its reader holds it in memory.
 const maxSnapshot = 256 << 20
 
@@ -46,11 +50,16 @@ type keeping struct {
 	at   time.Time
 }
 
+// isEarly reports whether a snapshot would take too much of the time of a drive that has lasted from began to now.
+func (k *keeping) isEarly(now, began time.Time) bool {
+	return now.Sub(began) < keepFirst || now.Sub(k.at) < time.Duration(k.size)*keepShare
+}
+
 // keepState writes a snapshot if the next one is due, between two batches. One that cannot be written is missing, and that is all.
 func (d *drive) keepState() {
 	k, e := &d.kept, d.engine
 	if k.off || d.run.seq-k.seq < e.keepEvery() || d.end() != nil || e.commits.isFull() ||
-		e.options.KeepEvery == 0 && time.Since(k.at) < time.Duration(k.size)*keepShare {
+		e.options.KeepEvery == 0 && k.isEarly(time.Now(), d.began) {
 		return
 	}
 	d.waitForShown() // it tallies

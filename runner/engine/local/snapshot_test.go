@@ -512,3 +512,24 @@ func TestALongRunIsResumed(t *testing.T) {
 		})
 	}
 }
+
+// A drive writes no snapshot in its first second, and then one in twenty times the time that the last one took.
+func TestSnapshotsTakeLittleTime(t *testing.T) {
+	began := time.Unix(1000, 0)
+	last := keeping{size: 10 << 20, at: began.Add(2 * time.Second)}
+	pause := 10 << 20 * keepShare
+	for _, c := range []struct {
+		k     keeping
+		after time.Duration
+		early bool
+	}{
+		{keeping{}, keepFirst - 1, true},
+		{keeping{}, keepFirst, false},
+		{last, 2*time.Second + pause - 1, true},
+		{last, 2*time.Second + pause, false},
+	} {
+		if early := c.k.isEarly(began.Add(c.after), began); early != c.early {
+			t.Errorf("%v after the beginning, with %+v: early is %v", c.after, c.k, early)
+		}
+	}
+}
