@@ -45,6 +45,7 @@ type workplace struct {
 	skew    time.Duration // of the clock so far
 	jumped  event.Time    // real time of the last jump
 	back    bool          // one of the jumps went back
+	setBack time.Duration // how far all of these went back
 	loops   []*hall
 	live    map[string]string // by item: the run that has a live attempt
 	who     map[string]string // by run of an item: the item
@@ -347,10 +348,8 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 	}
 	for _, who := range []string{"", agent} {
 		p := h.pauses[who]
-		if m.jumped != 0 && p.from >= m.jumped && p.from.Sub(m.jumped) < 3*time.Hour {
-			continue // where the clock was set back and no answer has come since, a pause may end early: see clock in machine.go
-		}
-		if rest := m.real().Sub(p.from); p.until > m.store.Now() && rest > 5*time.Second && rest < p.long {
+		// Where the clock was set back and no answer has come since, a pause ends early by as much: see clock in machine.go.
+		if rest := m.real().Sub(p.from); p.until > m.store.Now() && rest > 5*time.Second && rest < p.long-m.setBack {
 			m.fail("loop %s began item %s though %q was paused until %s", h.name, item, who, p.until)
 		}
 	}
@@ -712,6 +711,7 @@ func (m *workplace) plan() {
 			m.log("the clock jumps by %s", by)
 			m.upset++
 			m.skew, m.jumped, m.back = m.skew+by, m.real(), m.back || by < 0
+			m.setBack += max(0, -by)
 			m.host.Jump(by)
 		})
 	}
