@@ -13,12 +13,13 @@
 //   - Write: a new file, sync, rename, sync of the folder. A crash leaves a file that no journal names. Clean removes such files once
 //     the run has ended, and Remove removes all files of a removed run.
 //   - Read: on demand. A reader of a journal binds each reference to the folder of the run (event.Event.Bind). Fold gives the machine
-//     whole answers, one at a time. The hash is checked at each read.
+//     whole answers, one at a time. The machine keeps the references, and reads a part again when an expression needs it. The hash is
+//     checked at each read.
 //   - Fail: if a file cannot be written, the parts stay in the answer, and the store says what is wrong with the disk. If a file is
 //     missing or damaged, the run stops with its journal intact. The examination of a store finds such files.
 //   - Old journals have no references and are read as before. A journal with references needs a release that knows them.
 //
-// What a host answers itself (state under keys, grants, work items) and what an agent of type null says stays inline.
+// What a host grants, what a called run returns and what an agent of type null says stays inline.
 package artifact
 
 import (

@@ -75,6 +75,47 @@ func TestPowerLossBesideArtifacts(t *testing.T) {
 	}
 }
 
+// What a step reads of the store, or takes out of it, lies beside the journal if it is long, and other steps read it there.
+func TestLongAnswersOfTheStoreLieBesideTheJournal(t *testing.T) {
+	k := newKeeperOf(t, `workflow "w" {
+  max_concurrency = 1
+
+  sequence "all" {
+    step "set" {
+      kv {
+        set   = "k"
+        value = join(" ", [for i in range(5000) : "${i}"])
+      }
+    }
+
+    step "read" {
+      kv {
+        get = "k"
+      }
+    }
+
+    step "drop" {
+      kv {
+        delete = "k"
+      }
+    }
+
+    step "use" {
+      run = ["true", step.read.output]
+    }
+  }
+}
+`)
+	k.must(t, k.drive(t, 100, nil))
+	e := k.engine(t)
+	defer e.Close()
+	longest := 0
+	k.must(t, e.read.QueryRow("SELECT max(length(body)) FROM batches").Scan(&longest))
+	if files, err := filepath.Glob(filepath.Join(k.dir, artifact.Dir, k.run, "*")); err != nil || len(files) == 0 || longest > 2000 {
+		t.Errorf("a batch has %d bytes, and there are %v, %v", longest, files, err)
+	}
+}
+
 // What a run reuses lies beside its journal where it is long, also while the run waits for its turn, and goes with the run.
 func TestReusedResultsLieBesideTheJournal(t *testing.T) {
 	ctx := context.Background()

@@ -468,6 +468,7 @@ func (d *drive) carryOut(r *engine.Round) {
 			d.admit.withdrawUnstarted(x.Never)
 		case x.Start != nil && x.Start.Kind == event.StoreAttempt:
 			if f := d.joined.take(x.Start); f != nil {
+				_ = d.live.files.Take(f) // if it fails, the answer is whole, and the commit meets the same disk
 				d.session.Answer(f)
 			} else {
 				d.store.answerAttempt(x.Start)
