@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/lsp"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -23,7 +25,7 @@ import (
 const initFirst = "checks"
 
 func (a *app) newInitCommand() *cobra.Command {
-	template, list, asJSON := initFirst, false, false
+	template, editor, list, asJSON := initFirst, "", false, false
 	c := &cobra.Command{
 		Use: "init [DIR]", Short: "Write a workflow that runs at once",
 		Long: `init writes a workflow and its tests into a folder. Without --template it is ` + initFirst + `.flow.hcl, which checks the files there, with
@@ -31,8 +33,11 @@ a parallel group, a gate and outputs. --list shows the other templates: patterns
 scripts replace its agents; init names the lines where your own agents go. init needs no network, overwrites no file, and
 adds nothing to a folder that has a program.
 
+--editor NAME writes the files that make an editor use flowrun lsp in that folder, and no workflow.
+
   flowrun init --list
-  flowrun init --template review reviews`,
+  flowrun init --template review reviews
+  flowrun init --editor neovim`,
 		Args: between(0, 1, "[DIR]"),
 		RunE: func(_ *cobra.Command, words []string) error {
 			dir := "."
@@ -44,11 +49,14 @@ adds nothing to a folder that has a program.
 				return a.listInit(asJSON)
 			case dir == "":
 				return emptyPath()
+			case editor != "":
+				return a.writeInitEditor(filepath.Clean(dir), editor)
 			}
 			return a.runInit(filepath.Clean(dir), template)
 		},
 	}
 	c.Flags().StringVar(&template, "template", initFirst, "write the template `NAME` of the list")
+	c.Flags().StringVar(&editor, "editor", "", "write the files of the editor `NAME`: "+strings.Join(lsp.EditorNames(), ", "))
 	c.Flags().BoolVar(&list, "list", false, "list the templates and write nothing")
 	c.Flags().BoolVar(&asJSON, "json", false, "with --list: as JSON")
 	return c
@@ -111,6 +119,27 @@ func (a *app) runInit(dir, template string) error {
 	program := filepath.Join(dir, files[0].Name)
 	a.err.Printf("Next:  flowrun %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git ignores this folder; .gitignore needs no line.\n",
 		a.nextInit(program), ui.Quote(strings.TrimSuffix(program, ".flow.hcl")+".flowtest.hcl"))
+	return nil
+}
+
+// writeInitEditor writes the files that make an editor use the language server.
+func (a *app) writeInitEditor(dir, editor string) error {
+	if err := args.OneOf("--editor", editor, lsp.EditorNames()...); err != nil {
+		return err
+	}
+	files := lsp.EditorFiles(editor)
+	names := slices.Sorted(maps.Keys(files))
+	for _, name := range names { // before the first file is written
+		if name = filepath.Join(dir, filepath.FromSlash(name)); a.existsInit(name) {
+			return a.refuseInit(name)
+		}
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := a.writeInit(path, workflows.File{Name: name, Text: files[name], Mode: 0o666}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

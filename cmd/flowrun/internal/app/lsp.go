@@ -26,9 +26,7 @@ declared; formats; and applies certain fixes.
 
 The files of a folder are one program, unless two of them declare the same name: then each file is a program of its own.
 
-An editor needs the command flowrun lsp for files *.flow.hcl and *.flowtest.hcl. Neovim:
-
-  vim.lsp.start({ name = "flowrun", cmd = { "flowrun", "lsp" }, root_dir = vim.fn.getcwd() })`,
+flowrun init --editor NAME writes the files that make an editor start this command.`,
 		Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.runLsp() },
 	}

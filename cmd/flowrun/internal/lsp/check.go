@@ -153,6 +153,9 @@ func (s *server) tryFindings(dir string, mine []string, open map[string][]byte) 
 func (s *server) findings(dir string, mine []string, open map[string][]byte) (list diag.List, alone bool) {
 	flow := slices.ContainsFunc(programFiles(dir, open), func(path string) bool { return strings.HasSuffix(path, ".flow.hcl") })
 	folder := false
+	if _, err := os.Stat(dir); err != nil { // it comes with the first file that is saved
+		folder, alone = true, true
+	}
 	for _, path := range mine {
 		switch {
 		case dsl.IsTest(path) || dsl.IsVariables(path) || flow && !strings.HasSuffix(path, ".flow.hcl"):

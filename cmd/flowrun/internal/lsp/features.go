@@ -435,7 +435,7 @@ func (s *server) codeLens(params json.RawMessage) (any, error) {
 		switch {
 		case b.Label.Text == "":
 		case dsl.IsTest(path) && b.Kind.Text == "test":
-			lens(b, "Run test", "flowrun.test", path, b.Label.Text)
+			lens(b, "Run test", "flowrun.test", path, b.Label.Text, "^"+regexp.QuoteMeta(b.Label.Text)+"$")
 		case !dsl.IsTest(path) && b.Kind.Text == "workflow":
 			lens(b, "Run", "flowrun.run", program, b.Label.Text)
 			if s.Last != nil {

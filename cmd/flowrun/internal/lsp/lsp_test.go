@@ -315,6 +315,10 @@ func TestSession(t *testing.T) {
 	if want := strings.ReplaceAll(shipText, "smoke-test", "try-it"); apply(shipText, edit.Changes[uri]) != want {
 		t.Errorf("renamed:\n%s", apply(shipText, edit.Changes[uri]))
 	}
+	unsaved := c.open(filepath.Join(dir, "new", "x.flow.hcl"), 1, "workflow \"w\" {}\n") // in a folder that is not there
+	if got := c.diagnostics(unsaved, 1).Diagnostics; len(got) != 1 || got[0].Message == "" || len(c.shown) != 2 {
+		t.Errorf("findings of a text in no folder: %v", c.shown)
+	}
 	rename["newName"] = "build" // is there already
 	if a := c.ask("textDocument/rename", rename); a.Error == nil {
 		t.Error("a node got the name of another one")
@@ -667,3 +671,22 @@ if not ok then say("error", tostring(err)) end
 vim.fn.writefile(vim.split(table.concat(out, "\n"), "\n"), outfile)
 vim.cmd("qa!")
 `
+
+// TestEditorFiles holds the files of editors: they start flowrun lsp, and each editor that is known has some.
+func TestEditorFiles(t *testing.T) {
+	for _, name := range lsp.EditorNames() {
+		starts := false
+		for path, text := range lsp.EditorFiles(name) {
+			starts = starts || strings.Contains(string(text), `"lsp"`)
+			if strings.HasSuffix(path, ".json") && !json.Valid(text) {
+				t.Errorf("%s is not JSON", path)
+			}
+		}
+		if !starts {
+			t.Errorf("no file of %s starts flowrun lsp", name)
+		}
+	}
+	if lsp.EditorFiles("ed") != nil {
+		t.Error("ed is known")
+	}
+}
