@@ -29,7 +29,7 @@ var states = []struct {
 		"counts": "coded whole", "hour": "coded whole", "spending": "coded whole",
 	}},
 	{"runner/engine", "Fold", map[string]string{
-		"Fold.header": "given again", "Fold.slice": "of tests", "Fold.write": "made again at the place of the reader",
+		"Fold.header": "given again", "Fold.slice": "of tests", "Fold.pause": "of the host", "Fold.left": "the fold is unusable then", "Fold.write": "made again at the place of the reader",
 		"digest.h": "it marshals itself", "digest.buf": "of one event", "Fold.seen": "of one event",
 	}},
 	{"runner/durations", "Tally", nil},

@@ -18,6 +18,8 @@ type run struct {
 	files map[string]string
 	rules ir.Rules
 	steps int
+	next  int        // it looks up after so many steps
+	by    *Evaluator // nil: nobody is told
 	bytes int
 	heard *traces // nil: nobody listens, or nothing is secret
 }
@@ -34,12 +36,41 @@ func isLimit(err error) bool {
 
 // work counts steps.
 func (r *run) work(n int) error {
-	r.steps += n
-	if r.steps > MaxSteps {
-		return &limitError{fmt.Sprintf("the expression takes more than %d steps", MaxSteps)}
+	if r.steps += n; r.steps > r.next {
+		return r.lookUp()
 	}
 	return nil
 }
+
+// lookUp ends an evaluation that has taken too many steps, and tells who waits for it that it goes on.
+func (r *run) lookUp() error {
+	if r.steps > MaxSteps {
+		return &limitError{fmt.Sprintf("the expression takes more than %d steps", MaxSteps)}
+	}
+	r.next = MaxSteps
+	if r.by != nil && r.by.pause != nil {
+		r.by.spent = -r.steps // what this evaluation has taken is told
+		r.by.pause()
+		r.next = min(MaxSteps, r.steps+PauseSteps)
+	}
+	return nil
+}
+
+// SetPause lets an evaluator call pause after every [PauseSteps] steps of its evaluations, in the middle of one: so the one who waits for them is
+// heard at least so often. If pause panics, the evaluator stays whole.
+func (ev *Evaluator) SetPause(pause func()) { ev.pause = pause }
+
+// begin makes an evaluation that counts with those before it.
+func (ev *Evaluator) begin(t *tree, s ir.Scope) *run {
+	r := &run{scope: s, files: ev.files, rules: ev.rules, slots: make([]value.Value, t.slots)}
+	if ev.pause != nil {
+		r.by, r.next = ev, PauseSteps-ev.spent
+	}
+	return r
+}
+
+// end counts the steps of an evaluation.
+func (ev *Evaluator) end(r *run) { ev.spent += r.steps }
 
 // memory counts bytes that are about to be asked for.
 func (r *run) memory(n int) error {

@@ -20,6 +20,8 @@ type Evaluator struct {
 	rules   ir.Rules
 	kept    int // bytes of text in trees
 	schemas map[string]*jsonschema.Schema
+	pause   func() // see SetPause; nil: nobody waits
+	spent   int    // steps since the last pause
 }
 
 // source is what a tree depends on: a dash in a text is a minus or part of a name, as the names say that it reads.
@@ -134,7 +136,10 @@ func parse(e *ir.Expr) (*tree, error) {
 
 // eval computes the tree within the bounds of one evaluation.
 func (t *tree) eval(s ir.Scope, ev *Evaluator) (value.Value, error) {
-	return t.evalIn(&run{scope: s, files: ev.files, rules: ev.rules, slots: make([]value.Value, t.slots)})
+	r := ev.begin(t, s)
+	v, err := t.evalIn(r)
+	ev.end(r)
+	return v, err
 }
 
 func (t *tree) evalIn(r *run) (value.Value, error) {

@@ -29,6 +29,8 @@ const (
 	MaxRange = 200_000
 	// MaxSteps bounds the nodes that one evaluation computes; a step takes 20 to 100 ns.
 	MaxSteps = 4_000_000
+	// PauseSteps is how many steps are computed at most between two calls of the function of [Evaluator.SetPause].
+	PauseSteps = 16_384
 	// MaxBytes bounds the memory that one evaluation asks for, freed or not.
 	MaxBytes = 64 << 20
 	// MaxResultBytes bounds the JSON of what an evaluation gives, about: lists may share their members in memory, and ten

@@ -29,7 +29,8 @@ func (ev *Evaluator) Readings(e *ir.Expr, s ir.Scope) string {
 	}
 	var parts []string
 	told := map[string]bool{}
-	r := &run{scope: s, files: ev.files, rules: ev.rules, slots: make([]value.Value, t.slots)}
+	r := ev.begin(t, s)
+	defer ev.end(r)
 	t.names(t.root, func(n node) bool {
 		name := shortenTo(t.part(n.at()), maxReadingName)
 		if told[name] {

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
 	"maps"
@@ -13,8 +14,9 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// Slice is how many units of a machine's work are done between two looks at the world.
-const Slice = 4096
+// Slice is how many units of a machine's work are done between two looks at the world: 4 ms of the usual ones. Steps of the evaluator have a
+// bound of their own: see [Fold.SetPause].
+const Slice = 1024
 
 // Fold is a machine together with its journal: the part of a host that needs no clock, no disk and no goroutine.
 // It is not safe for concurrent use.
@@ -33,6 +35,8 @@ type Fold struct {
 	seen    event.Reaction // to the event at hand
 	// slice is Slice; tests try others.
 	slice int
+	pause func() error // between two slices; nil: nobody looks
+	left  error        // why the machine was left in the middle of a slice
 }
 
 // NewFold joins a fresh machine and the header of the journal that it will read or write.
@@ -49,6 +53,23 @@ func (f *Fold) Bind(from event.Artifacts) {
 		m.Bind(from)
 	}
 }
+
+// SetPause lets the fold call pause between two slices of work, of which none takes long: a machine that evaluates ends a slice in the middle of an
+// expression, too. An error of pause ends the call that is under way, and the fold is unusable: the journal is as it was.
+func (f *Fold) SetPause(pause func() error) {
+	f.pause = pause
+	if m, can := f.machine.(interface{ SetPause(pause func()) }); can {
+		m.SetPause(func() {
+			if err := pause(); err != nil {
+				f.left = err // whoever recovers
+				panic(errLeft)
+			}
+		})
+	}
+}
+
+// errLeft is the panic of a machine that is left in the middle of a slice.
+var errLeft = errors.New("the machine is left")
 
 // ReadsMachine reports whether the run reads figures of the machine that the host runs on, as [event.ExternalMetrics] has them.
 func (f *Fold) ReadsMachine() bool {
@@ -131,7 +152,18 @@ func (f *Fold) Feed(now event.Time, events []event.Event, out *event.Reaction) (
 	return f.write.Cut(f.digest.sum()), nil
 }
 
-func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
+func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) (err error) {
+	if f.pause != nil {
+		defer func() {
+			p := recover()
+			if f.left != nil {
+				err, p = f.left, nil
+			}
+			if p != nil {
+				panic(p)
+			}
+		}()
+	}
 	whole, err := ev.Whole()
 	if err != nil {
 		return fmt.Errorf("run %s: event %d: %w", f.header.Run, ev.Seq, err)
@@ -155,7 +187,11 @@ func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 	seen := &f.seen
 	*seen = event.Reaction{Commands: out.Commands[len(out.Commands):], Transitions: out.Transitions[len(out.Transitions):]}
 	for more := true; more; {
-		more = f.machine.Advance(f.slice, seen)
+		if more = f.machine.Advance(f.slice, seen); more && f.pause != nil {
+			if err := f.pause(); err != nil {
+				return err
+			}
+		}
 	}
 	if m, can := f.machine.(interface{ Broken() error }); can && m.Broken() != nil {
 		return fmt.Errorf("run %s: event %d: %w", f.header.Run, ev.Seq, m.Broken())

@@ -180,6 +180,13 @@ func (m *Machine) unknownWord(ev *event.Event) error {
 	return nil
 }
 
+// SetPause lets the machine call pause in the middle of a task that takes long, if its evaluator can. If pause panics, the machine is unusable.
+func (m *Machine) SetPause(pause func()) {
+	if ev, can := m.eval.(interface{ SetPause(pause func()) }); can {
+		ev.SetPause(pause)
+	}
+}
+
 // Advance does at most budget tasks of the agenda and appends the reactions to out.
 func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	m.out = out

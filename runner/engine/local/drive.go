@@ -118,7 +118,8 @@ func (d *drive) now() event.Time {
 // replayJournal replays the journal. On the first drive of a run its past is news, and its commands have not been carried out.
 func (d *drive) replayJournal(ctx context.Context) error {
 	if f := d.engine.takeFresh(d.run); f != nil {
-		d.session, d.fresh = f.session, true
+		d.setSession(ctx, f.session)
+		d.fresh = true
 		d.takePast(f.round)
 		return nil
 	}
@@ -132,7 +133,7 @@ func (d *drive) replayJournal(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("run %s: %w", h.Run, err)
 		}
-		d.session = engine.NewSession(engine.Start{Header: h}, m)
+		d.setSession(ctx, engine.NewSession(engine.Start{Header: h}, m))
 		if err = d.rebuildFrom(ctx, 0); err != nil {
 			return err
 		}
@@ -144,6 +145,25 @@ func (d *drive) replayJournal(ctx context.Context) error {
 		err = fmt.Errorf("%w: run %s: its row says that it has ended, its journal does not", journal.ErrBroken, h.Run)
 	}
 	return err
+}
+
+// setSession gives the drive its session, which is left between two slices of its work if the drive is over: at once while the journal is
+// replayed, and after a while when an event is fed, because what came with it would come again.
+func (d *drive) setSession(ctx context.Context, s *engine.Session) {
+	d.session = s
+	var stopped time.Time
+	s.Fold().SetPause(func() error {
+		switch {
+		case ctx.Err() == nil:
+			return nil
+		case d.mark != nil && stopped.IsZero():
+			stopped = time.Now()
+			return nil
+		case d.mark != nil && time.Since(stopped) < d.engine.options.StopGrace:
+			return nil
+		}
+		return context.Cause(ctx)
+	})
 }
 
 // rebuildFrom replays the journal behind an event.

@@ -236,7 +236,8 @@ func (d *drive) recallState(ctx context.Context, definition []byte) bool {
 	}
 	status := d.run.status
 	s.Fold().Bind(d.engine.artifacts.Run(d.run.id))
-	d.session, d.tally, d.usage, d.kept = s, h.tally, h.usage, keeping{seq: h.seq, size: len(b), at: written}
+	d.setSession(ctx, s)
+	d.tally, d.usage, d.kept = h.tally, h.usage, keeping{seq: h.seq, size: len(b), at: written}
 	if o.Watch != nil {
 		o.Watch(d.run.id, []event.Event{{Seq: 1, At: header.Created, RunStarted: &first}}, &event.Reaction{}, true)
 	}
