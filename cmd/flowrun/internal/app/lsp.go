@@ -37,7 +37,8 @@ flowrun init --editor NAME writes the files that make an editor start this comma
 // runLsp serves the editor at standard input until the editor ends it.
 func (a *app) runLsp() error {
 	err := lsp.Serve(a.Stdin, a.Stdout, lsp.Config{Release: thisVersion().Release, Check: a.checkLsp, Last: a.lastLsp})
-	if errors.Is(err, lsp.ErrNoShutdown) {
+	if errors.Is(err, lsp.ErrNoShutdown) { // exit code 1 is the rule of the protocol
+		a.err.Printf("flowrun: %v\n", err)
 		return &ended{exitNo}
 	}
 	return err
