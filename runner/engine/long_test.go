@@ -154,6 +154,8 @@ func TestExpressionsOverLongOutputs(t *testing.T) {
 		{read("[step.s.output[59 - each.value], length(step.s.output), step.s.output[0]]"), false},
 		{read("[for o in step.s.output : o]"), false},
 		{read("try(step.s.output[each.value + 50], \"none\")"), false},
+		{"  step \"r\" {\n    agent = agent.null\n    with = 1\n    output = object({ text = string })\n  }\n  step \"u\" {\n    agent = agent.null\n    with = [step.r.output]\n  }\n", false},
+		{"  step \"r\" {\n    for_each = range(9)\n    agent = agent.null\n    with = each.value\n    join = \"len(result.output) == 9 and result.output[4] != nil\"\n  }\n", false},
 		{read("[step.m.output, step.g.output, try(step.m.output[\"z\"], null)]"), false},
 	} {
 		p, list := dsl.Load(fstest.MapFS{"w.hcl": {Data: fmt.Appendf(nil, `
