@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -59,9 +60,9 @@ func TestTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := answer()
-	want.Artifact = f.Artifact
+	want.Artifact, want.Short = f.Artifact, f
 	if !reflect.DeepEqual(w, want) {
-		t.Errorf("the whole answer is %+v", w)
+		t.Errorf("the whole answer is %.300q", fmt.Sprint(w))
 	}
 	if have := strings.Join(*synced, " "); !strings.HasPrefix(have, Dir) || !strings.HasSuffix(have, " abcabcabcabc") || !strings.Contains(have, prefix) {
 		t.Errorf("synced are %s", have)

@@ -36,7 +36,7 @@ var wordHints = []wordHint{
 	{"check lint verify vet", "validate PATH", ""},
 	{"format", "fmt PATH", ""},
 	{"new create", "init", ""},
-	{"dry-run preview simulate", "plan FILE", ""},
+	{"dry-run preview", "plan FILE", ""},
 	{"ls list ps history jobs executions", "runs list", ""},
 	{"status show describe inspect info get", "runs show RUN", ""},
 	{"state", "runs list", ""},
