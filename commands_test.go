@@ -31,6 +31,7 @@ var sharedFiles = map[string]string{
 	"program":       "programs from the disk",
 	"changed":       "programs that have changed since a run began",
 	"follow":        "runs that events start while a command lives",
+	"fleet":         "runs on another engine",
 	"drive":         "the screen and the end of a driven run",
 	"report":        "reports in files",
 	"output":        "the output of attempts",

@@ -14,12 +14,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
@@ -40,7 +42,7 @@ import (
 // DefaultQueue is the task queue of runs.
 const DefaultQueue = "flowrun"
 
-// Scheme begins the address of an engine: temporal://HOST:PORT/NAMESPACE.
+// Scheme begins the address of an engine: temporal://HOST:PORT/NAMESPACE?queue=NAME.
 const Scheme = "temporal://"
 
 // Options say where the server is. All but Machines may be empty.
@@ -64,10 +66,16 @@ type Options struct {
 // Parse reads the address of an engine.
 func Parse(address string) (o Options, err error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme+"://" != Scheme || u.Port() == "" || u.User != nil || u.RawQuery != "" || strings.Contains(strings.Trim(u.Path, "/"), "/") {
-		return o, fmt.Errorf("%q is not the address of an engine: write %sHOST:PORT/NAMESPACE", address, Scheme)
+	query := url.Values{}
+	if err == nil {
+		query, err = url.ParseQuery(u.RawQuery)
 	}
-	return Options{HostPort: u.Host, Namespace: cmp.Or(strings.Trim(u.Path, "/"), client.DefaultNamespace)}, nil
+	queue := query.Get("queue")
+	if err != nil || u.Scheme+"://" != Scheme || u.Hostname() == "" || u.Port() == "" || u.User != nil || u.Fragment != "" ||
+		strings.Contains(strings.Trim(u.Path, "/"), "/") || u.RawQuery != "" && (len(query) != 1 || len(query["queue"]) != 1 || queue == "") {
+		return o, fmt.Errorf("%q is not the address of an engine: write %sHOST:PORT/NAMESPACE or %[2]sHOST:PORT/NAMESPACE?queue=NAME", address, Scheme)
+	}
+	return Options{HostPort: u.Host, Namespace: cmp.Or(strings.Trim(u.Path, "/"), client.DefaultNamespace), Queue: queue}, nil
 }
 
 // Host is a connection to a server. It is safe for concurrent use, and must be closed.
@@ -103,7 +111,7 @@ func (h *Host) Close() error {
 
 // WorkerOptions say what a worker serves.
 type WorkerOptions struct {
-	Queues []string // DefaultQueue alone
+	Queues []string // that of the address alone
 	Slots  int      // attempts at once; 0 means 8
 	// Grace is how long attempts may take to end when the worker stops.
 	Grace time.Duration
@@ -112,7 +120,7 @@ type WorkerOptions struct {
 // Serve drives runs and carries out attempts until ctx is done, and then gives back what it has.
 func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error {
 	if len(o.Queues) == 0 {
-		o.Queues = []string{DefaultQueue}
+		o.Queues = []string{h.options.Queue}
 	}
 	var workers []worker.Worker
 	fatal := make(chan error, len(o.Queues))
@@ -227,6 +235,20 @@ func (h *Host) describe(ctx context.Context, run string) (*workflowservice.Descr
 		return nil, fmt.Errorf("%w: %s is a workflow that flowrun has not started", engine.ErrNoRun, run)
 	}
 	return d, err
+}
+
+// polled is how long ago the server must have heard of a worker that lives: a poll takes a minute.
+const polled = 70 * time.Second
+
+// Served returns the queue of a run, and whether a worker takes work from it. A worker that was killed counts for up to a minute.
+func (h *Host) Served(ctx context.Context, run string) (queue string, served bool, err error) {
+	d, err := h.describe(ctx, run)
+	if err != nil {
+		return "", false, err
+	}
+	queue = d.GetExecutionConfig().GetTaskQueue().GetName()
+	q, err := h.client.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+	return queue, slices.ContainsFunc(q.GetPollers(), func(p *taskqueue.PollerInfo) bool { return time.Since(p.GetLastAccessTime().AsTime()) < polled }), err
 }
 
 // Ask is what runs of a store share.

@@ -64,10 +64,12 @@ func TestSecretsAreRefused(t *testing.T) {
 func TestParse(t *testing.T) {
 	for address, want := range map[string]string{
 		"temporal://127.0.0.1:7233/default": "127.0.0.1:7233 default", "temporal://[::1]:7233": "[::1]:7233 default", "temporal://t.example:1/team-a/": "t.example:1 team-a",
+		"temporal://h:1/n?queue=build": "h:1 n build", "temporal://h:1?queue=build": "h:1 default build",
+		"temporal://h:1/n?queue=": "", "temporal://h:1/n?queue=a&queue=b": "", "temporal://h:1/n?queues=a": "", "temporal://h:1/n?a;b": "", "temporal://:1/n": "", "temporal://h:1/n#x": "",
 		"temporal://host/ns": "", "http://h:1/n": "", "temporal://h:1/a/b": "", "temporal://u:p@h:1/n": "", "": "",
 	} {
 		o, err := temporal.Parse(address)
-		if have := strings.TrimSpace(o.HostPort + " " + o.Namespace); have != want || (err == nil) != (want != "") {
+		if have := strings.TrimSpace(o.HostPort + " " + o.Namespace + " " + o.Queue); have != want || (err == nil) != (want != "") {
 			t.Errorf("%q is %q (%v), want %q", address, have, err, want)
 		}
 	}

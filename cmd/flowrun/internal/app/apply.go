@@ -41,6 +41,7 @@ the loops running; see flowrun programs list.`,
 	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
 	f.BoolVar(&o.Detach, "detach", false, "hand the run to the daemon of the store (flowrun serve), print its id, and return")
 	f.BoolVar(&o.NoFollow, "no-follow", false, "start no run for an event: events wait in the store for the next apply of the program")
+	f.StringVar(&o.Engine, "engine", "", "start the run on another engine, for its workers: the `address` temporal://HOST:PORT/NAMESPACE")
 	outputFlag(c, &o.Drive)
 	deathLimitFlag(c, &o.Drive)
 	noWaitFlag(c, &o.Drive)
@@ -51,6 +52,9 @@ the loops running; see flowrun programs list.`,
 func (a *app) runApply(o *args.Apply) error {
 	if err := o.Check(); err != nil {
 		return err
+	}
+	if o.Engine != "" {
+		return a.applyOnFleet(o)
 	}
 	reports, err := o.Forms(ui.ReportForms)
 	if err != nil {

@@ -57,7 +57,7 @@ var wordHints = []wordHint{
 	{"memory: find query", "search TEXT", ""},
 	{"approve accept reject deny answer", "inbox", "This lists what waits for a person, with the line that answers:"},
 	{"schedule schedules cron crontab", "routines list", ""},
-	{"daemon server scheduler worker start-server", "serve", ""},
+	{"daemon server scheduler start-server", "serve", ""},
 	{"publish send signal", "emit NAME", ""},
 	{"lock locks quota breaker", "limits", ""},
 	{"draw visualize diagram dot dag", "graph FILE", ""},

@@ -94,6 +94,7 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 		a.newDecideCommand(),
 		a.newEmitCommand(),
 		a.newServeCommand(),
+		a.newWorkerCommand(),
 		a.newOpenCommand(),
 		a.newMcpCommand(),
 		a.newExportCommand(),

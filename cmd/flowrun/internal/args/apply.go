@@ -34,6 +34,7 @@ type Apply struct {
 	Reports  []string // each FORM=PATH
 	Detach   bool     // hand the run to the daemon
 	NoFollow bool     // start no run for an event
+	Engine   string   // the address of another engine; "" means the store
 	Drive
 }
 
@@ -78,5 +79,26 @@ func (o *Apply) Check() error {
 	if o.Logs && o.JSON {
 		return Errorf("--logs and --json cannot be combined; flowrun logs prints the output of a run")
 	}
+	if err := o.checkEngine(); err != nil {
+		return err
+	}
 	return o.Drive.Check()
+}
+
+// checkEngine refuses what only a run of a store has.
+func (o *Apply) checkEngine() error {
+	if o.Engine == "" {
+		return nil
+	}
+	for _, x := range []struct {
+		given bool
+		flag  string
+	}{
+		{o.Logs, "--logs"}, {len(o.Reports) > 0, "--report"}, {o.NoFollow, "--no-follow"}, {o.DeathLimit != 0, "--death-limit"}, {o.NoWait != nil, "--no-wait"},
+	} {
+		if x.given {
+			return Errorf("%s works with runs of a store; with --engine, workers drive the run", x.flag)
+		}
+	}
+	return nil
 }

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/fleet"
+)
+
+func (a *app) newWorkerCommand() *cobra.Command {
+	o := args.Worker{Slots: 8}
+	c := &cobra.Command{
+		Use: "worker", Short: "Drive runs on a Temporal server, and carry out their attempts", Args: between(0, 0, ""),
+		Long: `worker takes work from a Temporal server: it drives the runs that apply --engine starts, and carries out their attempts in this process.
+Start as many workers as you like, on as many machines. If a worker dies, another worker continues: no finished step runs again, and an
+attempt that was running runs once more.
+
+A program finds its files in the workspace of the worker: the folder of the program is the workspace, and dir of a step is a folder below it.
+Programs get the environment of the worker. The first Ctrl-C or TERM takes no new work, and gives attempts back that do not end soon.
+
+  flowrun worker --engine temporal://127.0.0.1:7233/default --slots 4`,
+		RunE: func(*cobra.Command, []string) error { return a.runWorker(&o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.Engine, "engine", "", "the `address` of the server: temporal://HOST:PORT/NAMESPACE")
+	f.StringSliceVar(&o.Queues, "queues", nil, "the task `queues` that the worker serves (default: the queue of the address, or flowrun)")
+	f.IntVar(&o.Slots, "slots", o.Slots, "at most `N` attempts at once")
+	f.StringVar(&o.Workspace, "workspace", ".", "the `folder` in which programs find their files")
+	return c
+}
+
+func (a *app) runWorker(o *args.Worker) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	workspace, err := filepath.Abs(o.Workspace)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(workspace); err != nil || !info.IsDir() {
+		return &args.Error{Message: fmt.Sprintf("the workspace %s is not a folder", ui.Clean(o.Workspace))}
+	}
+	dir, err := a.storeDir(workspace)
+	if err != nil {
+		return err
+	}
+	ctx, release := process.UntilSignal(func(string) {
+		a.saySo("stopping: attempts that do not end soon are given back (press again to stop at once)")
+	})
+	defer release()
+	host, err := a.dialFleet(ctx, o.Engine)
+	if err != nil {
+		return err
+	}
+	defer host.Close()
+	a.saySo(fmt.Sprintf("process %d serves %s with %d slots, workspace %s%s", os.Getpid(), o.Engine, o.Slots, ui.Clean(workspace), queuesOfWorker(o)))
+	return host.Serve(ctx, fleet.WorkerOptions{Queues: o.Queues, Slots: o.Slots, Workspace: workspace, Logs: filepath.Join(dir, "worker"), Environ: a.Environ, Executors: a.carryOptions()})
+}
+
+func queuesOfWorker(o *args.Worker) string {
+	if len(o.Queues) == 0 {
+		return ""
+	}
+	return ", queues " + ui.Clean(strings.Join(o.Queues, ", "))
+}
