@@ -288,6 +288,12 @@ func (s *Service) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 	return ans
 }
 
+// PassesOn implements executor.Passer. In a service that traces runs each attempt hears of its trace.
+func (s *Service) PassesOn(a *event.Attempt) bool {
+	x := s.sessionOf(a.Run)
+	return x != nil && !s.options.Traced && x.secrets.PassesOn(a)
+}
+
 // Holds evaluates a condition with the secrets of its run; see executor.Judge.
 func (s *Service) Holds(run string, condition *event.Late) (bool, error) {
 	x := s.sessionOf(run)

@@ -27,6 +27,12 @@ type Executor interface {
 	Execute(ctx context.Context, a event.Attempt) event.AttemptFinished
 }
 
+// Passer is an Executor before others. PassesOn reports whether Execute would give the next executor this attempt unchanged, and would
+// return the next executor's answer unchanged. A host can then answer an attempt that needs no executor, as that of a null agent.
+type Passer interface {
+	PassesOn(a *event.Attempt) bool
+}
+
 // Func makes an Executor of a function.
 type Func func(ctx context.Context, a event.Attempt) event.AttemptFinished
 

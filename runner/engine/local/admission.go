@@ -90,6 +90,12 @@ func (x *admitting) mustAsk(a *event.Attempt) bool {
 	return a.Admission != nil || halted || err != nil || x.standsInLine(a.Key)
 }
 
+// passesOn reports whether the executor neither changes an attempt nor masks its answer.
+func (x *admitting) passesOn(a *event.Attempt) bool {
+	p, can := x.next.(executor.Passer)
+	return can && p.PassesOn(a)
+}
+
 // standsInLine reports whether an earlier attempt with the key was refused: the request stands in the line, or was granted since.
 func (x *admitting) standsInLine(key string) bool {
 	x.mu.Lock()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/runner/artifact"
-	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -35,14 +34,6 @@ func newAttempts(x executor.Executor, now func() event.Time, files *artifact.Run
 		answers: make(chan *event.AttemptFinished, maxAnswers), closed: make(chan struct{})}
 	a.ctx, a.stopAll = context.WithCancelCause(context.Background())
 	return a
-}
-
-// answersAtOnce reports whether an attempt needs no goroutine, because its answer waits for nothing. The executor gives that answer,
-// too: it masks secrets. To take engine.AnswerNull's answer instead would save less than 1 µs of the 25 µs of CPU of such a step
-// (flowbench -rows null).
-func answersAtOnce(r *event.Attempt) bool {
-	_, ok := engine.AnswerNull(r, 0)
-	return ok
 }
 
 func (a *attempts) startAttempt(r event.Attempt) {

@@ -121,6 +121,15 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	return ans
 }
 
+// PassesOn implements executor.Passer: no part of the attempt is a secret's, and this process has nothing to mask in the answer.
+func (x *Executor) PassesOn(a *event.Attempt) bool {
+	if len(a.Late) > 0 {
+		return false
+	}
+	m, err := x.masker(a, nil)
+	return m == nil && err == nil
+}
+
 // masker is what hides the secrets that an attempt could show: all that this process holds, for programs leave things to
 // each other, what pass_env gives this one, and what it alone has to hide.
 func (x *Executor) masker(a *event.Attempt, own []string) (*mask.Masker, error) {
