@@ -144,3 +144,35 @@ func TestUnquotedConditionsOfEveryBlock(t *testing.T) {
 		}
 	}
 }
+
+// What reads a node in rounds is written in the quotes of its place: a condition, an expression, a text.
+func TestNamesInRounds(t *testing.T) {
+	src := `workflow "w" {
+  sequence "s" {
+    step "a-b" { run = "true" }
+    step "ok-2" {
+      approve {
+        prompt = "Good?"
+        revise = step.a-b
+      }
+    }
+  }
+  step "c" {
+    depends_on = [step.s]
+    when       = "step['a-b'].output == '' || step.a-b.output == ''"
+    run        = "echo ${step["a-b"].output}"
+    env        = { X = step.a-b.output, Y = "${step.a-b.output}" }
+    stdin      = <<EOT
+${step.a-b.output}
+EOT
+  }
+}
+`
+	p, list := Load(fstest.MapFS{"a.hcl": {Data: []byte(src)}}, "a.hcl", Options{})
+	if len(list) > 0 {
+		t.Fatal(render(list, p.Sources))
+	}
+	if got := strings.Count(string(p.IR.Canonical()), "ok-2_rounds"); got < 6 {
+		t.Errorf("the rounds are named %d times", got)
+	}
+}

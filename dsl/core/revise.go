@@ -293,7 +293,7 @@ func (v *reviser) outputs() {
 func (v *reviser) value(w *writer, nodes []*syntax.Block, at int) {
 	w.say("\n\nvalue = {\n")
 	for _, n := range nodes {
-		text, _ := v.path(n, at)
+		text, _ := v.path(n, at, '"')
 		if text == "" {
 			text = "step." + n.Labels[0].Text + ".output"
 		}
@@ -314,7 +314,7 @@ func (v *reviser) outer(n *syntax.Block, at int) *rounds {
 
 // path is how the output of a node in rounds reads for a place outside of them; "" for a node that can be read by its name there. It is
 // not ok where the output of a group between does not have the outputs of its nodes.
-func (v *reviser) path(n *syntax.Block, at int) (text string, ok bool) {
+func (v *reviser) path(n *syntax.Block, at int, quote byte) (text string, ok bool) {
 	r := v.outer(n, at)
 	if r == nil {
 		return "", true
@@ -323,16 +323,17 @@ func (v *reviser) path(n *syntax.Block, at int) (text string, ok bool) {
 		if b != n && (b.Kind != "sequence" && b.Kind != "parallel" || b.Body.Attr("value") != nil || b.Body.Attr("for_each") != nil) {
 			return "", false
 		}
-		text = member(b.Labels[0].Text) + text
+		text = member(b.Labels[0].Text, quote) + text
 	}
 	return "step." + r.group() + ".output" + text, true
 }
 
-func member(name string) string {
+// member is how a name reads behind an object, in quotes that its place allows.
+func member(name string, quote byte) string {
 	if plainName.MatchString(name) {
 		return "." + name
 	}
-	return "['" + name + "']"
+	return fmt.Sprintf("[%c%s%[1]c]", quote, name)
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -401,7 +402,11 @@ func (v *reviser) attribute(b *syntax.Block, a *syntax.Attr, known *schema.Attr,
 		if n == nil {
 			continue
 		}
-		text, until, ok := v.reading(n, m.Start, src[end:])
+		quote := byte('"')
+		if condition {
+			quote = '\'' // a condition stands in a string
+		}
+		text, until, ok := v.reading(n, m.Start, src[end:], quote)
 		switch {
 		case text != "" && refs:
 			text, until = "step."+v.outer(n, m.Start).group(), 0
@@ -426,7 +431,7 @@ func (v *reviser) leaves(n *syntax.Block, at int) bool {
 
 // reading is how a place reads a node in rounds that the place does not stand in, in front of how the text goes on, and how much of that
 // text it replaces. It is "" for a node that can be read by its name, and not ok for what cannot be read there.
-func (v *reviser) reading(n *syntax.Block, at int, after []byte) (text string, until int, ok bool) {
+func (v *reviser) reading(n *syntax.Block, at int, after []byte, quote byte) (text string, until int, ok bool) {
 	r := v.outer(n, at)
 	if r == nil {
 		return "", 0, true
@@ -436,7 +441,7 @@ func (v *reviser) reading(n *syntax.Block, at int, after []byte) (text string, u
 		word = string(after[attr[2]:attr[3]])
 	}
 	if word == "output" {
-		if text, ok := v.path(n, at); ok {
+		if text, ok := v.path(n, at, quote); ok {
 			return text, attr[1], true
 		}
 	}
