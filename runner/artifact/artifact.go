@@ -19,7 +19,7 @@
 //     missing or damaged, the run stops with its journal intact. The examination of a store finds such files.
 //   - Old journals have no references and are read as before. A journal with references needs a release that knows them.
 //
-// What a host grants, what a called run returns and what an agent of type null says stays inline.
+// The same holds for the outputs of a called run and for the data of an event that a run waits for. The inputs of a called run stay inline.
 package artifact
 
 import (
@@ -80,28 +80,12 @@ type Run struct {
 
 var _ event.Artifacts = (*Run)(nil)
 
-// Take replaces the long parts of an answer by a reference, once they are durable. If they cannot be written, the answer stays as it is.
-func (r *Run) Take(f *event.AttemptFinished) error {
-	whole := *f
-	p := f.TakeParts()
-	if p == nil {
-		return nil
-	}
-	a, err := r.put(p)
-	if err != nil {
-		*f = whole
-		return err
-	}
-	f.Artifact = a
-	return nil
-}
-
 // TakeReused replaces the long parts of what a run reuses by references, once they are durable. If they cannot be written, all parts
 // stay where they are.
 func (r *Run) TakeReused(s *event.RunStarted) error {
 	whole := *s
 	for _, p := range s.TakeReused() {
-		a, err := r.put(p)
+		a, err := r.Put(p)
 		if err != nil {
 			*s = whole
 			return err
@@ -111,8 +95,8 @@ func (r *Run) TakeReused(s *event.RunStarted) error {
 	return nil
 }
 
-// put writes parts to a file and returns when the file is durable.
-func (r *Run) put(p *event.Parts) (*event.Artifact, error) {
+// Put writes parts to a file, and returns a reference when the file is durable; see event.Shorten.
+func (r *Run) Put(p *event.Parts) (*event.Artifact, error) {
 	content, a, err := p.Encode()
 	if err != nil {
 		return nil, err

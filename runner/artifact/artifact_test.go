@@ -49,7 +49,7 @@ func answer() *event.AttemptFinished {
 func TestTake(t *testing.T) {
 	_, r, synced := newRun(t)
 	f := answer()
-	if err := r.Take(f); err != nil {
+	if err := event.Shorten(f, r.Put); err != nil {
 		t.Fatal(err)
 	}
 	if f.Stdout != "" || f.Output != nil || f.Stderr != answer().Stderr || f.Artifact == nil {
@@ -68,7 +68,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("synced are %s", have)
 	}
 	short := &event.AttemptFinished{Stdout: strings.Repeat("x", limits.MaxInline), Output: []any{1.0}}
-	if err := r.Take(short); err != nil || short.Artifact != nil || short.Stdout == "" || short.Output == nil {
+	if err := event.Shorten(short, r.Put); err != nil || short.Artifact != nil || short.Stdout == "" || short.Output == nil {
 		t.Errorf("a short answer is %+v, %v", short, err)
 	}
 }
@@ -77,7 +77,7 @@ func TestTake(t *testing.T) {
 func TestDamage(t *testing.T) {
 	_, r, _ := newRun(t)
 	f := answer()
-	if err := r.Take(f); err != nil {
+	if err := event.Shorten(f, r.Put); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(r.dir, f.Artifact.Hash)
@@ -111,7 +111,7 @@ func TestCopyCleanRemove(t *testing.T) {
 	f, g := answer(), answer()
 	g.Stdout += "z"
 	for _, f := range []*event.AttemptFinished{f, g} {
-		if err := r.Take(f); err != nil {
+		if err := event.Shorten(f, r.Put); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestDiskRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := answer()
-	if err := r.Take(f); err == nil || !reflect.DeepEqual(f, answer()) {
+	if err := event.Shorten(f, r.Put); err == nil || !reflect.DeepEqual(f, answer()) {
 		t.Errorf("the answer is %+v, %v", f, err)
 	}
 }

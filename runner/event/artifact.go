@@ -91,8 +91,55 @@ func (f *AttemptFinished) TakeParts() *Parts {
 	return &p
 }
 
+// IsLong reports whether an answer has parts that TakeParts takes out.
+func (f *AttemptFinished) IsLong() bool {
+	rest := *f
+	return rest.TakeParts() != nil
+}
+
 func (p *Parts) isEmpty() bool {
 	return p.Stdout == "" && p.Stderr == "" && p.Output == nil && p.Partial == nil
+}
+
+// TakeParts takes the outputs out of the end of a called run if they are longer than [limits.MaxInline].
+func (f *ChildFinished) TakeParts() (p *Parts) {
+	if f.Outputs != nil && isLong(map[string]any(f.Outputs)) {
+		p, f.Outputs = &Parts{Output: map[string]any(f.Outputs)}, nil
+	}
+	return p
+}
+
+// TakeParts takes the data out of a message that is an event if they are longer than [limits.MaxInline].
+func (x *External) TakeParts() (p *Parts) {
+	if x.Kind == ExternalEvent && isLong(x.Data) {
+		p, x.Data = &Parts{Output: x.Data}, nil
+	}
+	return p
+}
+
+func (f *AttemptFinished) refer(a *Artifact) { f.Artifact = a }
+func (f *ChildFinished) refer(a *Artifact)   { f.Artifact = a }
+func (x *External) refer(a *Artifact)        { x.Artifact = a }
+
+// Shorten replaces the long parts of an answer, of the end of a called run, or of a message by the reference that keep returns. If keep
+// fails, all parts stay where they are.
+func Shorten[T any, P interface {
+	*T
+	TakeParts() *Parts
+	refer(*Artifact)
+}](of P, keep func(*Parts) (*Artifact, error)) error {
+	whole := *of
+	p := of.TakeParts()
+	if p == nil {
+		return nil
+	}
+	a, err := keep(p)
+	if err != nil {
+		*of = whole
+		return err
+	}
+	of.refer(a)
+	return nil
 }
 
 // isLong reports whether a value has more than [limits.MaxInline] bytes as JSON.
@@ -103,8 +150,32 @@ func isLong(v value.Value) bool {
 	case string:
 		return len(v) > limits.MaxInline
 	}
+	if atMost(v, limits.MaxInline) >= 0 {
+		return false
+	}
 	text, err := json.Marshal(v)
 	return err == nil && len(text) > limits.MaxInline
+}
+
+// atMost subtracts from left the bytes that a value can have at most as JSON; the result is negative if it can have more.
+func atMost(v value.Value, left int) int {
+	switch v := v.(type) {
+	case string:
+		return left - 6*len(v) - 2 // each byte can be escaped
+	case []any:
+		for i := 0; i < len(v) && left >= 0; i++ {
+			left = atMost(v[i], left) - 1
+		}
+		return left - 2
+	case map[string]any:
+		for k, e := range v { // any order: it adds up, and where it stops early the sum is negative in any order
+			if left = atMost(e, left-6*len(k)-4); left < 0 {
+				break
+			}
+		}
+		return left - 2
+	}
+	return left - 32 // null, a truth value or a number
 }
 
 // Whole returns the answer with all its parts. An answer without a reference is returned as it is.
@@ -130,6 +201,35 @@ func (f *AttemptFinished) Whole() (*AttemptFinished, error) {
 	if p.Partial != nil {
 		w.Partial = p.Partial
 	}
+	return &w, nil
+}
+
+// Whole returns the end of a called run with its outputs.
+func (f *ChildFinished) Whole() (*ChildFinished, error) {
+	if f.Artifact == nil {
+		return f, nil
+	}
+	p, err := f.Artifact.load()
+	if err != nil {
+		return nil, fmt.Errorf("outputs of run %s for %s: %w", f.Run, f.Node, err)
+	}
+	w := *f
+	w.Artifact = nil
+	w.Outputs, _ = p.Output.(map[string]any)
+	return &w, nil
+}
+
+// Whole returns the message with its data.
+func (x *External) Whole() (*External, error) {
+	if x.Artifact == nil {
+		return x, nil
+	}
+	p, err := x.Artifact.load()
+	if err != nil {
+		return nil, fmt.Errorf("message %d: %w", x.Inbox, err)
+	}
+	w := *x
+	w.Artifact, w.Data = nil, p.Output
 	return &w, nil
 }
 
@@ -267,29 +367,37 @@ func (a *Artifact) load() (*Parts, error) {
 }
 
 // Whole returns the event with all parts.
-func (e Event) Whole() (Event, error) {
-	if f := e.AttemptFinished; f != nil && f.Artifact != nil {
-		w, err := f.Whole()
-		e.AttemptFinished = w
-		return e, err
+func (e Event) Whole() (_ Event, err error) {
+	switch {
+	case e.AttemptFinished != nil:
+		e.AttemptFinished, err = e.AttemptFinished.Whole()
+	case e.RunStarted != nil:
+		e.RunStarted, err = e.RunStarted.Whole()
+	case e.ChildFinished != nil:
+		e.ChildFinished, err = e.ChildFinished.Whole()
+	case e.External != nil:
+		e.External, err = e.External.Whole()
 	}
-	if s := e.RunStarted; s != nil && s.Results != nil {
-		w, err := s.Whole()
-		e.RunStarted = w
-		return e, err
-	}
-	return e, nil
+	return e, err
 }
 
 // Artifacts lists the references of an event.
 func (e *Event) Artifacts() []*Artifact {
-	if f := e.AttemptFinished; f != nil && f.Artifact != nil {
-		return []*Artifact{f.Artifact}
+	var one *Artifact
+	switch {
+	case e.AttemptFinished != nil:
+		one = e.AttemptFinished.Artifact
+	case e.ChildFinished != nil:
+		one = e.ChildFinished.Artifact
+	case e.External != nil:
+		one = e.External.Artifact
+	case e.RunStarted != nil:
+		return e.RunStarted.Results
 	}
-	if s := e.RunStarted; s != nil {
-		return s.Results
+	if one == nil {
+		return nil
 	}
-	return nil
+	return []*Artifact{one}
 }
 
 // Bind says where the artifacts of an event lie.

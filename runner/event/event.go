@@ -312,6 +312,8 @@ type External struct {
 	Node   string       `json:"node,omitempty"` // the path of the node that the message is for; "" for the run
 	Data   value.Value  `json:"data,omitempty"` // nil: the message carries no data
 	Reason string       `json:"reason,omitempty"`
+	// Artifact is a reference to the data of an event that are too long for the journal. Whole gives the message with them.
+	Artifact *Artifact `json:"artifact,omitempty"`
 }
 
 // NodeCancel is the cancel of one node by a person.
@@ -361,6 +363,8 @@ type ChildFinished struct {
 	Outputs map[string]value.Value `json:"outputs,omitempty"`
 	Error   *Error                 `json:"error,omitempty"`
 	Usage   *Usage                 `json:"usage,omitempty"` // of the child with its own children; nil: nothing
+	// Artifact is a reference to Outputs that are too long for the journal. Whole gives the end with them.
+	Artifact *Artifact `json:"artifact,omitempty"`
 }
 
 // NobodyBefore is why a driver is new that is the first: nothing that the run asked for had been carried out.

@@ -31,7 +31,11 @@ func (t *test) noteInjected(m *ir.Moment, answer value.Value) {
 
 // noteGiven notes that a run was given an event.
 func (rec *record) noteGiven(s *seen, x *event.External) {
-	o, _ := x.Data.(map[string]any)
+	whole, err := x.Whole()
+	if err != nil {
+		return // the run stops with the same error
+	}
+	o, _ := whole.Data.(map[string]any)
 	id, _ := o["id"].(string)
 	if rec.got[id] == nil {
 		rec.got[id] = map[string]bool{}

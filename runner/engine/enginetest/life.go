@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -213,8 +214,8 @@ func boundedBatches(t *testing.T, s Store) {
 
 func boundedBytes(t *testing.T, s Store) {
 	h := s.Open(t, Factory, newWitness())
-	p := Fan(10, 0)
-	const size = journal.MaxBatchBytes / 8
+	const size = limits.MaxInline - 8 // what is longer lies beside the journal
+	p := Fan(3*journal.MaxBatchBytes/size, 0)
 	for i := range p.Tasks {
 		p.Tasks[i].With = strings.Repeat("x", size)
 	}

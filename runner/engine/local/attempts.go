@@ -43,7 +43,7 @@ func (a *attempts) startAttempt(r event.Attempt) {
 	go func() {
 		defer a.running.Done()
 		answer := a.executeAttempt(ctx, r)
-		_ = a.files.Take(&answer) // if it fails, the answer is whole, and the commit meets the same disk
+		_ = event.Shorten(&answer, a.files.Put) // if it fails, the answer is whole, and the commit meets the same disk
 		select {
 		case a.answers <- &answer:
 		case <-a.closed:

@@ -78,7 +78,9 @@ func (d *drive) driveChild(k *childRun) (event.ChildFinished, error) {
 	if err != nil {
 		return event.ChildFinished{}, fmt.Errorf("driving run %s for %q: %w", k.ask.Run, k.ask.Node, err)
 	}
-	return engine.Finished(k.ask, end), nil
+	f := engine.Finished(k.ask, end)
+	_ = event.Shorten(&f, d.live.files.Put) // if it fails, the end is whole, and the commit meets the same disk
+	return f, nil
 }
 
 // makeChild makes sure that a child is in the store. It reports false if the child is not there and is not wanted any more.

@@ -72,6 +72,7 @@ func (d *drive) lookAround() error {
 		if err != nil {
 			return fmt.Errorf("run %s: %w", d.run.id, err)
 		}
+		_ = event.Shorten(&x, d.live.files.Put) // if it fails, the message is whole, and the commit meets the same disk
 		d.session.Message(x)
 	}
 	if n == maxInbox {

@@ -488,7 +488,7 @@ func (d *drive) carryOut(r *engine.Round) {
 			d.admit.withdrawUnstarted(x.Never)
 		case x.Start != nil && x.Start.Kind == event.StoreAttempt:
 			if f := d.joined.take(x.Start); f != nil {
-				_ = d.live.files.Take(f) // if it fails, the answer is whole, and the commit meets the same disk
+				_ = event.Shorten(f, d.live.files.Put) // if it fails, the answer is whole, and the commit meets the same disk
 				d.session.Answer(f)
 			} else {
 				d.store.answerAttempt(x.Start)
@@ -506,12 +506,12 @@ func (d *drive) carryOut(r *engine.Round) {
 	}
 }
 
-// startAttempt starts an attempt, or answers it where its answer waits for nothing. The executor is asked for such an answer only where it
+// startAttempt starts an attempt, or answers it where its answer waits for nothing. A long answer waits for its artifact. The executor is asked for such an answer only where it
 // may mask it: to ask it takes more than a tenth of the time of a step of a null agent (flowbench -rows null).
 func (d *drive) startAttempt(a *event.Attempt) {
 	f, ok := engine.AnswerNull(a, d.engine.now())
 	switch {
-	case !ok || d.admit.mustAsk(a):
+	case !ok || d.admit.mustAsk(a) || f.IsLong():
 		d.live.startAttempt(*a)
 		return
 	case !d.admit.passesOn(a):

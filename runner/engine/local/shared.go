@@ -155,7 +155,7 @@ func (s *storing) answerQueue() {
 		}
 		s.engine.pokeAll(posts)
 		for _, f := range append(answers, more...) {
-			_ = s.live.files.Take(f) // if it fails, the answer is whole, and the commit meets the same disk
+			_ = event.Shorten(f, s.live.files.Put) // if it fails, the answer is whole, and the commit meets the same disk
 			select {
 			case s.live.answers <- f:
 			case <-s.live.closed:

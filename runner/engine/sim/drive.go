@@ -192,7 +192,9 @@ func (p *life) next() *driver {
 		case d.end() != nil && d.parent == nil, known && when == 0:
 		case d.end() != nil:
 			p.drop(d)
-			d.parent.session.ChildEnded(engine.Finished(d.ask, *d.end()))
+			f := engine.Finished(d.ask, *d.end())
+			_ = event.Shorten(&f, p.e.put) // if it fails, the end is whole
+			d.parent.session.ChildEnded(f)
 			return d.parent
 		case first == nil, ok && (!known || at < when):
 			first, when, known = d, at, ok
@@ -532,6 +534,7 @@ func (e *Engine) dies(p float64) bool {
 // lookAround takes what has come into the inbox.
 func (d *driver) lookAround() {
 	for _, x := range d.s.inbox {
+		_ = event.Shorten(&x, d.e.put) // if it fails, the message is whole
 		d.session.Message(x)
 	}
 }
@@ -741,9 +744,7 @@ func (d *driver) planAnswer(a event.Attempt, answer event.AttemptFinished, took 
 	if a.Admission == nil && admission.NamesMoment(&a, &answer) {
 		d.asks.granted[a.Ticket] = grant{a, e.now}
 	}
-	if a.Kind != event.NullAgentAttempt {
-		e.takeParts(&answer)
-	}
+	_ = event.Shorten(&answer, e.put) // if it fails, the answer is whole
 	d.plan(coming{at: e.now.Add(took), answer: &answer})
 }
 

@@ -72,20 +72,13 @@ type Struck struct {
 // Struck tells how often chance has done what Faults allow.
 func (s *Store) Struck() Struck { return s.struck }
 
-// takeParts replaces the long parts of an answer by a reference. The parts are durable at once.
-func (s *Store) takeParts(f *event.AttemptFinished) {
-	whole := *f
-	p := f.TakeParts()
-	if p == nil {
-		return
-	}
+// put keeps parts, which are durable at once; see event.Shorten.
+func (s *Store) put(p *event.Parts) (*event.Artifact, error) {
 	content, a, err := p.Encode()
-	if err != nil {
-		*f = whole
-		return
+	if err == nil {
+		s.contents[a.Hash], a.From = content, s
 	}
-	s.contents[a.Hash], a.From = content, s
-	f.Artifact = a
+	return a, err
 }
 
 // Load implements event.Artifacts.
