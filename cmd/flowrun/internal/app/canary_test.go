@@ -141,6 +141,7 @@ var spoken = []struct {
 	{"emit something --data 1 --key k --json", false},
 	{"emit something --run CUT", false},
 	{"apply FILE GIVEN --no-follow", true},
+	{"resume RUN GIVEN --no-follow", true},
 	{"apply FILE GIVEN --detach", false},
 	{"serve --once --listen off --no-token --death-limit 2", false},
 	{"serve FILE --once --var more=1 --var-file BROKEN --host localhost:1", false},

@@ -176,11 +176,12 @@ func checkFolder(ctx context.Context, s *store, run string) error {
 }
 
 // continueRun drives a run from the end of its journal. newSecrets are the names of secrets that may have another value.
-func (a *app) continueRun(ctx context.Context, s *store, info engine.Info, o *args.Given, drive *args.Drive, newSecrets []string, asJSON bool) error {
+func (a *app) continueRun(ctx context.Context, s *store, info engine.Info, o *args.Given, drive *args.Drive, newSecrets []string, asJSON, follows bool) error {
 	p, err := s.Pinned(ctx, info.Run)
 	if err != nil {
 		return err
 	}
+	var f *follower
 	if !info.Status.Terminal() {
 		if err := checkFolder(ctx, s, info.Run); err != nil {
 			return err
@@ -191,6 +192,9 @@ func (a *app) continueRun(ctx context.Context, s *store, info engine.Info, o *ar
 		if !asJSON {
 			a.sayChanged(s, info)
 		}
+		if follows {
+			f = a.followAgain(ctx, s, info.Run)
+		}
 	} else if !asJSON {
 		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 	}
@@ -200,7 +204,7 @@ func (a *app) continueRun(ctx context.Context, s *store, info engine.Info, o *ar
 		run := info.Run + scene.Flags
 		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
 	}
-	return err
+	return f.finish(err, a.returnsAtRest(drive))
 }
 
 // newStart returns a run in the engine's form, with the positions of its steps.

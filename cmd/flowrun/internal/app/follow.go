@@ -168,6 +168,20 @@ func (a *app) follow(s *store, program string, held map[string]value.Value) *fol
 	return f
 }
 
+// followAgain is follow for the program of a run that goes on; nil if the program is not registered, or if the daemon of the store starts
+// its runs.
+func (a *app) followAgain(ctx context.Context, s *store, run string) *follower {
+	b, err := s.SourceOf(ctx, run)
+	if err != nil || b.Path == "" || isServed(s.Dir()) {
+		return nil
+	}
+	list, err := s.Registered(ctx)
+	if i := slices.IndexFunc(list, func(r runner.Registered) bool { return r.Path == b.Path }); err != nil || i < 0 || len(list[i].On)+len(list[i].Routines) == 0 {
+		return nil
+	}
+	return a.follow(s, b.Path, nil)
+}
+
 // look starts the runs that are due, until ctx is done or nothing is left.
 func (f *follower) look(ctx context.Context) {
 	for {

@@ -83,7 +83,7 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 		if _, err := s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopBegin, Loop: l.Name, Once: o.Once, UntilIdle: o.UntilIdle}}); err != nil {
 			return err
 		}
-		if err := a.continueRun(ctx, s, left, &o.Given, &o.Drive, nil, o.JSON); err != nil {
+		if err := a.continueRun(ctx, s, left, &o.Given, &o.Drive, nil, o.JSON, false); err != nil {
 			return err
 		}
 		if goes, err := s.LoopGoesOn(ctx, l.Name); err != nil || !goes {

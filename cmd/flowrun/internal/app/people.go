@@ -72,7 +72,7 @@ func (a *app) sayVerdict(s *store, info engine.Info, v shared.Verdict, d event.D
 			return err
 		}
 	}
-	return a.continueRun(context.Background(), s, info, &args.Given{}, &r.Drive, nil, r.JSON)
+	return a.continueRun(context.Background(), s, info, &args.Given{}, &r.Drive, nil, r.JSON, true)
 }
 
 // verdictJSON is the output of decide with --json.

@@ -53,5 +53,5 @@ func (a *app) runRoutinesRun(r *args.RoutinesChange) error {
 	if err != nil {
 		return err
 	}
-	return a.continueRun(ctx, s, info, &args.Given{}, &r.Drive, nil, r.JSON)
+	return a.continueRun(ctx, s, info, &args.Given{}, &r.Drive, nil, r.JSON, false)
 }

@@ -16,7 +16,8 @@ type Resume struct {
 	Runs
 	Given
 	Drive
-	DryRun bool
+	DryRun   bool
+	NoFollow bool // start no run for an event
 	// NewSecrets are the sensitive variables and inputs that may have another value from now on.
 	NewSecrets []string
 }
