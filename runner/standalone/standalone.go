@@ -39,6 +39,8 @@ type Options struct {
 	Environ []string
 	// Guardian is the command that ends what attempts have started, should this process be killed; see command.Options.
 	Guardian []string
+	// Grace is the time between TERM and KILL of an attempt, [MostGrace] at most; 0 is the default.
+	Grace time.Duration
 	// AnyRoom goes on where the system gives the process too few descriptors to carry out attempts.
 	AnyRoom bool
 	// TakeOver, DeathLimit and At are those of the host; see local.Options.
@@ -54,6 +56,9 @@ type Options struct {
 	// Traces says where the spans of the runs go that end here; nil: nowhere.
 	Traces *otlp.Config
 }
+
+// MostGrace is the longest grace, and the default.
+const MostGrace = command.DefaultGrace
 
 // Store is an open store. It must be closed.
 type Store struct {
@@ -181,7 +186,7 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 		x.live.Hear(&a, executor.Clip(text, runner.MaxProgressText))
 	}
 	x.command = command.New(command.Options{LogDir: filepath.Join(dir, logs.Dir), LogRel: logs.Dir, Environ: o.Environ, Live: hear,
-		Began: x.live.Process, Guardian: o.Guardian, Adopt: true, Room: room, Wait: wait})
+		Began: x.live.Process, Guardian: o.Guardian, Adopt: true, Grace: o.Grace, Room: room, Wait: wait})
 	x.http = http.New(http.Options{Release: o.Release, Live: hear, Room: room, Wait: wait})
 	registry.Register(executor.Func(answerNull), event.NullAgentAttempt)
 	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)

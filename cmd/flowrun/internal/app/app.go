@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
@@ -45,7 +46,8 @@ type app struct {
 	arguments []string // the words of the command line
 	global    args.Global
 	limits    syntax.Limits
-	asJSON    bool // results, diagnostics and errors are JSON
+	grace     time.Duration // between TERM and KILL of an attempt; 0 is the default
+	asJSON    bool          // results, diagnostics and errors are JSON
 	// memoryFile is the program that selects the memory: --file of the memory's commands.
 	memoryFile string
 	out, err   *ui.Term

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // flagError turns an error of the flag library into an error of usage.
@@ -47,5 +49,22 @@ func (a *app) setLimits() error {
 			return args.Errorf("%v", err)
 		}
 	}
+	return nil
+}
+
+// leastGrace is the shortest grace: a process needs time to hear TERM.
+const leastGrace = 100 * time.Millisecond
+
+// setGrace takes the time between TERM and KILL from the environment.
+func (a *app) setGrace() error {
+	given := a.getenv("FLOWRUN_GRACE")
+	if given == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(given)
+	if err != nil || d < leastGrace || d > standalone.MostGrace {
+		return args.Errorf("FLOWRUN_GRACE is %q: write how long a process has after TERM, from 100ms to 5s", given)
+	}
+	a.grace = d
 	return nil
 }

@@ -61,6 +61,9 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 			if err := args.IsEnvironment(a.environment()); err != nil {
 				return err
 			}
+			if err := a.setGrace(); err != nil {
+				return err
+			}
 			return a.setLimits()
 		},
 	}

@@ -24,6 +24,7 @@ func (a *app) newServeCommand() *cobra.Command {
 		Long: `serve is the daemon of a store. It drives each run that no other process drives, starts the runs that events start, and answers over HTTP.
 It registers the programs that are named, as apply does, serves all programs that are registered, and keeps their loops running. One daemon serves a store: a second
 one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running work 8 seconds, and then stops it; the next daemon continues.
+A step that is stopped gets TERM, and KILL after 5 seconds or the shorter FLOWRUN_GRACE.
 
   flowrun serve                                until it is stopped
   flowrun serve --once                         do what is due and return, for cron and CI

@@ -72,7 +72,7 @@ type store = standalone.Store
 
 // carryOptions are the options of a process that carries out attempts.
 func (a *app) carryOptions() standalone.Options {
-	return standalone.Options{Release: Release, Environ: a.Environ, Guardian: process.Self(guardianName), At: a.At, Say: a.saySo, Waiting: a.sayWaiting, Leftover: a.sayLeftover}
+	return standalone.Options{Release: Release, Environ: a.Environ, Guardian: process.Self(guardianName), At: a.At, Say: a.saySo, Waiting: a.sayWaiting, Leftover: a.sayLeftover, Grace: a.grace}
 }
 
 // openStore opens the store in dir for driving runs, and creates the store if there is none.
