@@ -57,6 +57,8 @@ type Options struct {
 	Externals []event.ExternalKind
 	// Soft is that of [run.Host].
 	Soft int
+	// Heartbeat is that of [run.Host].
+	Heartbeat time.Duration
 	// Poll is how often a run that is followed is looked at; 0 means 200 ms.
 	Poll time.Duration
 	// Tune changes the options of the client.
@@ -102,6 +104,9 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 
 // quiet drops what the SDK logs: what concerns a person is an error or stands in the journal.
 var quiet log.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+
+// Queue is the task queue of the runs that are started here.
+func (h *Host) Queue() string { return h.options.Queue }
 
 // Close ends the connection.
 func (h *Host) Close() error {
@@ -161,7 +166,7 @@ func stopAll(workers []worker.Worker) {
 func (h *Host) register(r interface {
 	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
 }, record func(journal.Batch, event.Time)) {
-	r.RegisterWorkflowWithOptions((&run.Host{Machines: h.options.Machines, Externals: h.options.Externals, Soft: h.options.Soft, Record: record}).Workflow,
+	r.RegisterWorkflowWithOptions((&run.Host{Machines: h.options.Machines, Externals: h.options.Externals, Soft: h.options.Soft, Heartbeat: h.options.Heartbeat, Record: record}).Workflow,
 		workflow.RegisterOptions{Name: wire.Workflow})
 }
 

@@ -196,6 +196,12 @@ func (h *Host) After(ctx context.Context, run string, seq uint64, each func(jour
 	})
 }
 
+// Replay runs the workflow of an execution again over its history, without a server, and returns the batches that it makes. The error wraps
+// [engine.ErrDiverged] if this release asks the server for other things than the history has.
+func Replay(o Options, all *history.History) ([]journal.Batch, error) {
+	return (&Host{options: o}).replay(all)
+}
+
 // replay runs the workflow again over the history of an execution, and returns the batches that it makes.
 func (h *Host) replay(all *history.History) (batches []journal.Batch, err error) {
 	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{})

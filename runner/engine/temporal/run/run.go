@@ -11,6 +11,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -58,6 +59,8 @@ type Host struct {
 	Record func(journal.Batch, event.Time)
 	// Soft is how many events let an execution continue as new; 0 means [Soft].
 	Soft int
+	// Heartbeat is how long a worker may be silent; 0 means [Heartbeat].
+	Heartbeat time.Duration
 	// Bare leaves out the memo of runs that end.
 	Bare bool
 }
@@ -297,13 +300,15 @@ func (d *drive) land(f *flight) {
 		a := engine.NeverStarted(f.Attempt)
 		d.Answer(&a)
 	case temporal.IsTimeoutError(err):
-		a := engine.LostAlone(f.Attempt, fmt.Sprintf("its worker was not heard of for %s", Heartbeat))
+		a := engine.LostAlone(f.Attempt, fmt.Sprintf("its worker was not heard of for %s", d.heartbeat()))
 		d.Answer(&a)
 	default:
 		a := engine.LostAlone(f.Attempt, "its worker failed: "+err.Error())
 		d.Answer(&a)
 	}
 }
+
+func (d *drive) heartbeat() time.Duration { return cmp.Or(d.Heartbeat, Heartbeat) }
 
 // act does what the session says.
 func (d *drive) act(r *engine.Round) {
@@ -344,7 +349,7 @@ func (d *drive) startAttempt(a *event.Attempt) {
 	ctx, cancel := workflow.WithCancel(d.ctx)
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ActivityID:          fmt.Sprintf("%d.%08x", a.Ticket, uint32(d.digest>>32)),
-		StartToCloseTimeout: forever, ScheduleToCloseTimeout: forever, HeartbeatTimeout: Heartbeat, WaitForCancellation: true,
+		StartToCloseTimeout: forever, ScheduleToCloseTimeout: forever, HeartbeatTimeout: d.heartbeat(), WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: a.Name,
 	})
 	d.flights = append(d.flights, &flight{*a, workflow.ExecuteActivity(ctx, wire.Attempt, task), cancel})
