@@ -29,7 +29,7 @@ func TestLongRuns(t *testing.T) {
 		soft    int // 0: that of all runs
 		least   int // executions
 	}{
-		{"many at once", 5000, 40, many, 0, 3},
+		{"many at once", 7000, 40, many, 0, 2},
 		{"one after the other", 1000, 40, chain, 500, 2},
 	} {
 		t.Run(l.name, func(t *testing.T) { longRun(t, l.program(l.steps), l.steps, l.text, l.soft, l.least) })

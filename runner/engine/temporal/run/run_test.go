@@ -90,7 +90,11 @@ func tell(t *testing.T, p *runner.Programs, h journal.Header, definition []byte,
 	if f.End() == nil {
 		t.Fatalf("run %s of %s has not ended", h.Run, h.Workflow)
 	}
-	to[h.Run+" ends"] = fmt.Sprintf("%s %v %v", f.End().Status, f.End().Outputs, f.End().Error)
+	end := fmt.Sprint(f.End().Status, " ", f.End().Outputs)
+	if e := f.End().Error; e != nil { // of several nodes that fail at once, any may be the first
+		end += fmt.Sprint(" ", e.Kind, " ", e.Reason)
+	}
+	to[h.Run+" ends"] = end
 }
 
 // script answers attempts by their names alone: some fail at first.
@@ -140,6 +144,9 @@ func start(p *ir.Program, workflow string) engine.Start {
 		Definition: definition, First: event.RunStarted{Run: "run-1", Workflow: workflow, Dir: work.Root}}
 }
 
+// largeHistory, in place of a number of events, lets an execution continue because of the size of its history.
+const largeHistory = -1
+
 // onTemporal runs a workflow in the SDK's test environment, each execution of which continues in another one after soft events.
 func onTemporal(t *testing.T, s engine.Start, x executor.Func, soft int, signals func(*testsuite.TestWorkflowEnvironment)) (story, int) {
 	t.Helper()
@@ -160,7 +167,7 @@ func onTemporal(t *testing.T, s engine.Start, x executor.Func, soft int, signals
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: "q"})
 		env.SetTestTimeout(time.Minute)
-		host := &run.Host{Machines: r.factory(programs), Soft: soft, Bare: true}
+		host := &run.Host{Machines: r.factory(programs), Soft: max(soft, 0), Bare: true}
 		env.RegisterWorkflowWithOptions(func(ctx workflow.Context, arg []byte) ([]byte, error) {
 			id := workflow.GetInfo(ctx).WorkflowExecution.ID
 			own := *host
@@ -171,6 +178,9 @@ func onTemporal(t *testing.T, s engine.Start, x executor.Func, soft int, signals
 		env.RegisterActivityWithOptions(w.Attempt, activity.RegisterOptions{Name: wire.Attempt})
 		if soft > 0 { // the history is long as soon as an attempt has ended
 			env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) { env.SetCurrentHistoryLength(10 * soft) })
+		}
+		if soft == largeHistory {
+			env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) { env.SetCurrentHistorySize(run.HardBytes) })
 		}
 		if signals != nil {
 			signals(env)
@@ -277,23 +287,27 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpusContinuesAsNew is the same for runs of which an execution has one attempt, or some at once, and the next one goes on. The test
+// TestCorpusContinuesAsNew is the same for runs of which an execution has one attempt, or some at once, and the next one goes on, because the
+// history has too many events or too many bytes. The test
 // environment has no next execution of a called run.
 func TestCorpusContinuesAsNew(t *testing.T) {
-	ran := 0
+	var ran [2]int
 	carried(t, func(t *testing.T, p *ir.Program, s engine.Start) {
 		for n := range ir.All(p.Workflow(s.Header.Workflow).Nodes) {
 			if _, calls := n.Action.(*ir.Call); calls {
 				t.Skip("it calls runs")
 			}
 		}
-		got, executions := onTemporal(t, s, answer, 10, nil)
-		ran += executions - 1
-		if d := cmp.Diff(virtually(t, s), got); d != "" {
-			t.Errorf("in %d executions it ends otherwise (-simulation +Temporal):\n%s", executions, d)
+		want := virtually(t, s)
+		for i, soft := range []int{10, largeHistory} {
+			got, executions := onTemporal(t, s, answer, soft, nil)
+			ran[i] += executions - 1
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("in %d executions it ends otherwise (-simulation +Temporal):\n%s", executions, d)
+			}
 		}
 	})
-	if t.Logf("%d continuations", ran); ran < 20 {
-		t.Errorf("%d continuations: too few to mean anything", ran)
+	if t.Logf("%d continuations after many events, %d after many bytes", ran[0], ran[1]); min(ran[0], ran[1]) < 20 {
+		t.Error("too few continuations to mean anything")
 	}
 }
