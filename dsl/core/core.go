@@ -6,6 +6,8 @@
 // and what [Program.Text] gives is exactly what runs. The place of each copied part is kept, so that what is found in the
 // result can be said of the file of the author: see [Program.Home].
 //
+// An agent with a preset gets the attributes of the preset that it does not have itself (preset.go).
+//
 // It goes over the files twice: first approvals with revise are put into rounds (revise.go), then patterns are rewritten. A new pattern is
 // a function in patterns.
 // The package reads blocks by the table of dsl/schema through dsl/check. It must never import lower or anything of the runner. Enter
@@ -94,7 +96,10 @@ func rewrite(files []*syntax.File, edits func(*collector, *syntax.Block, names))
 	for i, f := range files {
 		c.edits, c.file = nil, f
 		for _, b := range f.Body.Blocks {
-			if b.Kind == "workflow" {
+			switch b.Kind {
+			case "agent":
+				c.preset(b)
+			case "workflow":
 				c.workflow = b
 				edits(c, b, namesOf(b))
 			}

@@ -337,7 +337,8 @@ var topBlocks = map[string]*Block{
 	"agent": {Label: "name", Doc: "A program, service or person that carries out tasks. While an agent is stopped (flowrun agents stop NAME), none of its tasks starts in any run of the store. After an error of the kind rate_limited with a time to retry, its tasks wait until that time.",
 		Blocks: []string{"retry", "memory", "circuit_breaker", "rate_limit", "resources", "classify"},
 		Attrs: attrs(
-			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "human", "null"}, Required: true, Doc: "Kind of agent. exec: a program that speaks flowrun's JSON protocol or plain text. shell: a shell script. http: a service that gets the same request by POST. human: a person; the task waits in flowrun inbox without a slot, and flowrun decide answers it with done and the output, or fail. null: no agent; the output is the input."},
+			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "human", "null"}, Required: true, Doc: "Kind of agent; a preset gives it, too. exec: a program that speaks flowrun's JSON protocol or plain text. shell: a shell script. http: a service that gets the same request by POST. human: a person; the task waits in flowrun inbox without a slot, and flowrun decide answers it with done and the output, or fail. null: no agent; the output is the input."},
+			Attr{Name: "preset", Kind: Word, Words: Presets, Doc: "Known agent. It gives the attributes that the block does not have: the program, its arguments, how it reads and prints. The agent receives the environment variables that the preset names, such as API keys. flowrun agents show NAME --expanded prints the result."},
 			Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of an exec agent."},
 			Attr{Name: "run", Kind: Command, Doc: "Script of a shell agent."},
 			Attr{Name: "url", Kind: Value, Want: value.StringType, Doc: "Address of an http agent."},

@@ -202,6 +202,8 @@ var spoken = []struct {
 	{"limits reset key --json", false},
 	{"agents stop key --json", false},
 	{"agents list", false},
+	{"agents show key", false},
+	{"agents show key --expanded", false},
 	{"agents list --json", false},
 	{"agents start key --json", false},
 	{"memory add --embedder none --id one --agent a --type note --tag t --importance 0.5 --session s --json something", false},

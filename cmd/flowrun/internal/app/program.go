@@ -30,6 +30,7 @@ type program struct {
 	sources   ui.Sources
 	positions map[string]diag.Range
 	lowered   func() []byte
+	agent     func(name string, expanded bool) []byte
 }
 
 // readProgram loads the program at a path that a user named, with or without errors in it.
@@ -113,7 +114,7 @@ func (a *app) loadProgram(path string) (*program, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	return &program{p.IR, path, dir, p.Sources, p.Positions, p.Lowered}, nil
+	return &program{p.IR, path, dir, p.Sources, p.Positions, p.Lowered, p.Agent}, nil
 }
 
 // refusal is the exit code for errors in a program. If files could not be read, it is the code of a

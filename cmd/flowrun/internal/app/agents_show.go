@@ -1,0 +1,52 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+func (a *app) newAgentsShowCommand() *cobra.Command {
+	path, expanded := "", false
+	c := &cobra.Command{
+		Use: "show NAME [FILE|DIR]", Short: "Print the block of an agent", Args: between(1, 2, "NAME"),
+		Long: `show prints the block of the agent NAME of a program, the one in the current folder unless you name another. With --expanded, the
+attributes of the agent's preset stand in the block, without those that the block has itself. A run uses the expanded block, and
+keeps it: a preset that changes in a later release does not change a run that has started.
+
+  flowrun agents show coder --expanded`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			if path = "."; len(words) > 1 {
+				path = words[1]
+			}
+			return a.runAgentsShow(words[0], path, expanded)
+		},
+	}
+	c.Flags().BoolVar(&expanded, "expanded", false, "with the attributes of the agent's preset")
+	return c
+}
+
+func (a *app) runAgentsShow(name, path string, expanded bool) error {
+	p, err := a.loadProgram(path)
+	if err != nil {
+		return err
+	}
+	text := p.agent(name, expanded)
+	if text == nil {
+		var names []string
+		for _, g := range p.ir.Agents {
+			names = append(names, g.Name)
+		}
+		message := fmt.Sprintf("the program has no agent %s", ui.Quote(name))
+		if near := diag.Nearest(name, names); near != "" {
+			message += fmt.Sprintf("; did you mean %s?", ui.Quote(near))
+		}
+		a.err.Printf("%s\n", message)
+		return &ended{exitNo}
+	}
+	_, err = a.out.Write(text)
+	return err
+}

@@ -1,0 +1,8 @@
+agent "claude" {
+  type          = "exec"
+  command       = ["claude", "-p", "--output-format", "json", "--permission-mode", "acceptEdits"]
+  input         = "text"
+  output_format = "json"
+  pass_env      = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CONFIG_DIR"]
+  timeout       = "30m"
+}

@@ -1,0 +1,8 @@
+agent "gemini" {
+  type          = "exec"
+  command       = ["gemini", "--output-format", "json", "--approval-mode", "auto_edit"]
+  input         = "text"
+  output_format = "json"
+  pass_env      = ["GEMINI_API_KEY", "GEMINI_MODEL"]
+  timeout       = "30m"
+}
