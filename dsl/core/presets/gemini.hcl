@@ -1,6 +1,6 @@
 agent "gemini" {
   type          = "exec"
-  command       = ["gemini", "--output-format", "json", "--approval-mode", "auto_edit"]
+  command       = ["gemini", "--output-format", "json", "--approval-mode", "auto_edit", "--skip-trust"]
   input         = "text"
   output_format = "json"
   pass_env      = ["GEMINI_API_KEY", "GEMINI_MODEL"]

@@ -13,9 +13,9 @@ func (a *app) newAgentsShowCommand() *cobra.Command {
 	path, expanded := "", false
 	c := &cobra.Command{
 		Use: "show NAME [FILE|DIR]", Short: "Print the block of an agent", Args: between(1, 2, "NAME"),
-		Long: `show prints the block of the agent NAME of a program, the one in the current folder unless you name another. With --expanded, the
-attributes of the agent's preset stand in the block, without those that the block has itself. A run uses the expanded block, and
-keeps it: a preset that changes in a later release does not change a run that has started.
+		Long: `show prints the block of the agent NAME of a program, the one in the current folder unless you name another. With --expanded,
+show adds the attributes that the agent's preset gives. A run keeps the expanded block, so a preset that changes in a later release
+does not change a run that has started.
 
   flowrun agents show coder --expanded`,
 		RunE: func(_ *cobra.Command, words []string) error {
