@@ -52,6 +52,9 @@ var mistakes = []struct {
 		{"agent \"x\" {\n  type          = \"exec\"\n  command       = [\"true\"]\n  output_format = \"text\"\n  timeout       = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" {\n    agent  = agent.x\n    output = object({ ok = bool })\n  }\n}\n", "", "never an object … is a string … remove it", ""},
 		{"workflow \"w\" {\n  parallel \"p\" {\n    join = \"all_done\"\n    step \"a\" { run = \"echo a\" }\n    step \"b\" { run = [\"false\"] }\n  }\n  step \"c\" { run = \"echo ${step.a.output}\" }\n}\n", "\"all_done\"", "done == total", ""},
 		{"workflow \"w\" {\n  input \"x\" { type = string }\n  step \"a\" { value = \"$x\" }\n}\n", "", "input.x … ${input.x}", ""},
+		{"workflow \"w\" {\n  input \"x\" { type = string }\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run  = [\"true\"]\n    when = \"$x == 'y'\"\n  }\n}\n", "$x", "Write  input.x.", "workflow \"w\" {\n  input \"x\" { type = string }\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run  = [\"true\"]\n    when = \"input.x == 'y'\"\n  }\n}\n"},
+		{"variable \"x\" { default = \"y\" }\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run  = [\"true\"]\n    when = \"$x == 'y'\"\n  }\n}\n", "$x", "Write  var.x.", "variable \"x\" { default = \"y\" }\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run  = [\"true\"]\n    when = \"var.x == 'y'\"\n  }\n}\n"},
+		{"locals { x = \"y\" }\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run  = [\"true\"]\n    when = \"$x == 'y'\"\n  }\n}\n", "$x", "Write  local.x.", "locals { x = \"y\" }\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run  = [\"true\"]\n    when = \"local.x == 'y'\"\n  }\n}\n"},
 	}},
 	{inWorkflow, []mistake{
 		{`name = "CI"`, "name", `description = "CI"`, `description = "CI"`},

@@ -641,6 +641,24 @@ func quotedWords(words []string) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
+// declared is how an expression reads a name that the program declares, or "".
+func (c *checker) declared(name string) string {
+	isName := func(d *Decl) bool { return d.Name == name }
+	if slices.ContainsFunc(c.program.Workflows, func(w *Workflow) bool { return slices.ContainsFunc(w.Inputs, isName) }) {
+		return "input." + name
+	}
+	if slices.ContainsFunc(c.program.Variables, isName) {
+		return "var." + name
+	}
+	if slices.ContainsFunc(c.program.Locals, func(a *Attr) bool { return a.Src.Name == name }) {
+		return "local." + name
+	}
+	if slices.ContainsFunc(c.program.Workflows, func(w *Workflow) bool { return w.ByName[name] != nil }) {
+		return "step." + name + ".output"
+	}
+	return ""
+}
+
 // namedElsewhere says of a name that flowrun does not have what stands for it where another tool has it.
 func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 	switch d.Code {
@@ -661,6 +679,10 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 		}
 	case "F0301":
 		if at < len(f.Src) && f.Src[at] == '$' {
+			if read := c.declared(pathAt(f, at+1)[0]); read != "" {
+				d.Detail = fmt.Sprintf("Names have no $. Write  %s.", read)
+				return
+			}
 			d.Detail = "A condition reads no environment. Declare a variable,  variable \"NAME\" { type = string }, give it with --var or FLOWRUN_VAR_NAME, and read  var.NAME."
 			return
 		}

@@ -50,7 +50,7 @@ type Result struct {
 // file tells its format. An error says why the file cannot be read.
 func Import(name string, src []byte, from Format) (Result, error) {
 	if len(src) > MaxBytes {
-		return Result{}, fmt.Errorf("%s has %d bytes, %d at most are read", name, len(src), MaxBytes)
+		return Result{}, fmt.Errorf("%s has more than %d bytes; at most that many are read", name, MaxBytes)
 	}
 	docs, err := parse(src)
 	if err != nil {

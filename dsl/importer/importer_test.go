@@ -155,7 +155,7 @@ func TestBounds(t *testing.T) {
 		"aliases": {bomb + "jobs: {a: {steps: [{run: *a9}]}}", "values with those of its aliases"},
 		"deep":    {"jobs: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "nested deeper"},
 		"circle":  {"a: &a [*a]\njobs: {}", "alias"},
-		"large":   {strings.Repeat(" ", MaxBytes+1), "at most are read"},
+		"large":   {strings.Repeat(" ", MaxBytes+1), "at most that many are read"},
 		"empty":   {"", "empty"},
 		"list":    {"- a", "not an object"},
 		"other":   {"hello: world", "does not tell"},

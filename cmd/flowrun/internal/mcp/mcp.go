@@ -75,7 +75,10 @@ func Speak(ctx context.Context, s *mcp.Server) error {
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("reading from the client: the input is not a message of the protocol: %w", err)
+	}
+	return nil
 }
 
 // maxRequest is the largest request over HTTP, in bytes.
