@@ -1,8 +1,8 @@
 agent "codex" {
   type          = "exec"
-  command       = ["codex", "exec", "--sandbox", "workspace-write", "--skip-git-repo-check", "-"]
+  command       = ["codex", "exec", "--json", "--sandbox", "workspace-write", "--skip-git-repo-check", "-"]
   input         = "text"
-  output_format = "text"
+  output_format = "json"
   pass_env      = ["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"]
   timeout       = "30m"
 }

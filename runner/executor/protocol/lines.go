@@ -26,6 +26,7 @@ const MaxLine = limits.MaxOutput
 //	{"status":"completed","result":…}                {"status":"failed","error":…}
 //	{"type":"result","result":"…","is_error":false,…}
 //
+// and the events of codex (codex.go).
 // All but the first five are final; a result or an error can have learnings beside it (learned.go). What is not such a line is put aside: if there is no final line at all, it must be one JSON
 // object without a type, over as many lines as it likes, and that is the output. The last word of a manager's worker counts over several
 // lines too, and on standard error (manager.go). Memory: MaxLine for the line at hand,
@@ -52,6 +53,8 @@ type Lines struct {
 	failure *event.Error
 	usage   *event.Usage
 	partial value.Value
+
+	thread, said string // of codex: its session, and its last words so far
 }
 
 // Partial is what the agent has given, where the attempt fails: its result, or else its last partial output; nil if there is
@@ -141,6 +144,9 @@ func (l *Lines) message(line []byte) bool {
 	m := v.(map[string]any)
 	if _, typed := m["type"]; !typed {
 		return l.manager(m)
+	}
+	if l.codex(m) {
+		return true
 	}
 	switch m["type"] {
 	case "progress", "heartbeat", "log":
