@@ -88,7 +88,7 @@ runner/fleet                     dsl/ir runner runner/engine/temporal runner/eng
 runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal runner/snapshot
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
-runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared runner/snapshot sqlite
+runner/engine/local              memory/private memory/private/durable dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared runner/snapshot sqlite
 runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
 runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/run runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal temporal temporal-api
 runner/engine/temporal/run       pure: runner/engine runner/engine/temporal/wire runner/event runner/journal temporal-workflow temporal-errors temporal-enums
@@ -108,9 +108,9 @@ memory/cache                     memory/private
 memory/entry                     pure:
 memory/eval                      pure:
 memory/private
-memory/private/schema            sqlite
+memory/private/durable           sqlite
 memory/rank                      pure: dsl/libm memory/text
-memory/store                     memory/entry memory/private memory/private/schema sqlite
+memory/store                     memory/entry memory/private memory/private/durable sqlite
 memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite
@@ -141,7 +141,7 @@ cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk d
 cmd/flowrun/internal/mcp         mcp
 cmd/flowrun/internal/serve       dsl dsl/disk dsl/ir dsl/value loop loop/machine loop/schedule loop/worktree memory memory/entry memory/private memory/store runner runner/engine runner/event runner/journal runner/learning runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook diff
 cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/ir dsl/value memory/entry runner/event runner/stats runner/view runner/view/graph
-cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/schema -memory/cache -dsl/check -dsl/lower cobra hcl
+cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/durable -memory/cache -dsl/check -dsl/lower cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor
 cmd/flowbench/internal/bench     cmd/flowbench/internal/child cmd/flowbench/internal/floor

@@ -96,7 +96,7 @@ func (s *Store) commit(f func(*entry.State) ([]entry.Record, error)) (stored []e
 		return nil, err
 	}
 	// The records are durable; what goes wrong now is for the next one to hear.
-	if err := errors.Join(s.writeMark(rows[len(rows)-1]), s.db.checkpoint()); err != nil {
+	if err := errors.Join(s.writeMark(rows[len(rows)-1]), s.db.log.Checkpoint()); err != nil {
 		s.giveUp(err)
 	}
 	return stored, nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 // Copy writes the memory of a folder, as it is at one moment, into another folder, and reports whether there is one.
@@ -21,7 +22,7 @@ func Copy(ctx context.Context, dir, to string) (bool, error) {
 
 // copyTo writes a database as it is at one moment into a new file.
 func copyTo(ctx context.Context, from, to string) error {
-	db, err := sql.Open("sqlite", dataSource(from, "&_pragma=cell_size_check(1)&_defensive=1", ""))
+	db, err := sql.Open("sqlite", durable.Source(from, durable.Guarded, ""))
 	if err != nil {
 		return err
 	}

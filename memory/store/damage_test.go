@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 var (
@@ -97,7 +98,7 @@ func stores(t testing.TB) (states map[string]filesOf, state *entry.State) {
 		s := open(t, dir, Options{})
 		for from := 0; from < 300; from += 20 {
 			if from == 160 && kind == "killed halfway" {
-				if err := s.db.writeBack("TRUNCATE"); err != nil {
+				if err := durable.Settle(s.db.Conn); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -3,9 +3,9 @@ package store
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/durable"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -64,7 +64,7 @@ func sort(err error) error {
 	switch code := s.Code(); {
 	case code == sqlite3.SQLITE_IOERR_SHORT_READ:
 		return &damage{err}
-	case isFull(err):
+	case durable.IsFull(err):
 		return fmt.Errorf("%w (%w)", ErrFull, err)
 	default:
 		switch code & 0xff { // the rest of it is a detail
@@ -75,14 +75,4 @@ func sort(err error) error {
 		}
 	}
 	return err
-}
-
-// isFull tells whether an error is that there is no room on the disk. SQLite has another word for it where the file that its
-// processes share cannot grow.
-func isFull(err error) bool {
-	code := 0
-	if s := (*sqlite.Error)(nil); errors.As(err, &s) {
-		code = s.Code()
-	}
-	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/memory/entry"
-	"github.com/flowrun/flowrun/memory/private/schema"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 // errAlone: what is to be done takes the exclusive lock.
@@ -126,7 +126,7 @@ func (s *Store) read(alone bool) error {
 		return err
 	}
 	if s.size(logFile) > 0 {
-		if err := s.db.settle(); err != nil {
+		if err := durable.Settle(s.db.Conn); err != nil {
 			return err
 		}
 	}
@@ -203,8 +203,8 @@ func (s *Store) checkSchema(version int) error {
 	if !other {
 		have = migrations[:version]
 	}
-	err := schema.Check(context.Background(), s.db, have, schemaSum)
-	foreign, changed := (*schema.Foreign)(nil), (*schema.Changed)(nil)
+	err := durable.CheckSchema(context.Background(), s.db, have, schemaSum)
+	foreign, changed := (*durable.Foreign)(nil), (*durable.Changed)(nil)
 	switch {
 	case errors.As(err, &changed), other && errors.As(err, &foreign):
 		return &damage{err}

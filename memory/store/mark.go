@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"io"
 	"os"
 	"syscall"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 // mark is the high-water mark of the store, in a file of its own: the last record that was acknowledged. One that lags is fine;
@@ -48,10 +48,10 @@ func readMark(f io.ReaderAt) (m mark) {
 // raise writes a mark unless the file has a later one of the same store: two processes may commit in one order and come here in
 // the other.
 func (m mark) raise(f *os.File) error {
-	if err := flock(f, syscall.LOCK_EX); err != nil {
+	if err := durable.Flock(f, syscall.LOCK_EX); err != nil {
 		return err
 	}
-	defer flock(f, syscall.LOCK_UN)
+	defer durable.Flock(f, syscall.LOCK_UN)
 	if have := readMark(f); have.store == m.store && have.seq >= m.seq {
 		return nil
 	}
@@ -72,13 +72,4 @@ func (s *Store) mark() mark {
 	}
 	defer f.Close()
 	return readMark(f)
-}
-
-func flock(f *os.File, how int) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		if !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 // applicationID marks the file as flowrun's memory ("flmm").
@@ -17,25 +19,10 @@ var migrationFiles embed.FS
 
 // migrations in order; after the nth the schema's version is n. They are only added to, and keep the three tables' rows, which
 // a rebuild looks for.
-var migrations = loadMigrations()
+var migrations = durable.Migrations(migrationFiles)
 
-// schemaSum is the [schema.Sum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one.
+// schemaSum is the [durable.SchemaSum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one.
 const schemaSum = "860f8ddd34ff2c4870942d0c0e89b16d6e3a4e7d963003262a283756d9ddb9ce"
-
-func loadMigrations() (list []string) {
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
-	if err != nil {
-		panic(err)
-	}
-	for _, name := range names {
-		b, err := fs.ReadFile(migrationFiles, name)
-		if err != nil {
-			panic(err)
-		}
-		list = append(list, string(b))
-	}
-	return list
-}
 
 // migrate takes a database from a version to the latest in one transaction, or leaves it as it is. Row 0 tells the version with
 // a checksum, so that damage is not taken for another release.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 // rebuild makes a fresh database of what is left and puts it in the place of the damaged one. It is called under the exclusive lock.
@@ -120,7 +121,7 @@ func (s *Store) writeFresh(h *history) error {
 	if err := createEmpty(path); err != nil {
 		return err
 	}
-	d, err := connect(dataSource(path, "&_pragma=journal_mode(OFF)&_pragma=synchronous(0)", s.options.sqlite))
+	d, err := connect(durable.Source(path, "&_pragma=journal_mode(OFF)&_pragma=synchronous(0)", s.options.sqlite))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 // Options are how a store is opened. The zero value opens it for reading and writing.
@@ -117,7 +118,7 @@ func (s *Store) release() error {
 		unlock, err := s.locked(context.Background(), shared)
 		if err == nil {
 			if s.failed == nil && s.db.wrote {
-				err = s.db.settle()
+				err = durable.Settle(s.db.Conn)
 			}
 			err = errors.Join(err, s.db.Close())
 			unlock()

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"os"
 	"syscall"
-	"time"
+
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 const (
-	// busyTimeout is how long a transaction waits for that of another process, and for the lock of one that rebuilds.
-	busyTimeout = 30 * time.Second
-	// lockBeat is how often a lock that another process holds is tried again.
-	lockBeat = 5 * time.Millisecond
 	// tries is how often a transaction is begun: once, once more when the database was replaced, and once more when it was rebuilt.
 	tries = 3
 )
@@ -77,15 +74,9 @@ func (s *Store) isReplaced() bool {
 // locked takes the store's lock, and gives what lets go of it. A process that was stopped with the lock in its hands must not
 // hold up all others without a word: ErrBusy.
 func (s *Store) locked(ctx context.Context, how int) (unlock func(), err error) {
-	due := time.Now().Add(busyTimeout)
-	err = flock(s.lock, how|syscall.LOCK_NB)
-	for errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(due) {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(lockBeat):
-		}
-		err = flock(s.lock, how|syscall.LOCK_NB)
+	err = durable.Lock(ctx, s.lock, how, durable.BusyTimeout)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil, err
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = ErrBusy
@@ -93,7 +84,7 @@ func (s *Store) locked(ctx context.Context, how int) (unlock func(), err error) 
 	if err != nil {
 		return nil, fmt.Errorf("locking %s: %w", lockFile, err)
 	}
-	unlock = func() { flock(s.lock, syscall.LOCK_UN) }
+	unlock = func() { durable.Flock(s.lock, syscall.LOCK_UN) }
 	if !sameFile(s.path(lockFile), s.lock) {
 		unlock()
 		return nil, errGone

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -120,7 +121,7 @@ func (e *Engine) claimRun(run string) (claimed, error) {
 // refuseTaken refuses a run that another process drives before this one has written anything: if several processes want the same run, all but
 // one go away without waiting for each other. The transaction asks again.
 func (e *Engine) refuseTaken(run string) error {
-	for due := time.Now().Add(e.forks); ; time.Sleep(lockBeat) {
+	for due := time.Now().Add(e.forks); ; time.Sleep(durable.LockBeat) {
 		c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
 		if err == nil && !c.ended {
 			err = e.refuseOwned(&c, e.driverEpoch())

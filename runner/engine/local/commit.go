@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/shared"
 
@@ -25,7 +26,7 @@ type committer struct {
 	conn    *writer
 	prepare map[string]*sql.Stmt // touched by the holder of turn only
 	turn    chan struct{}        // holds one token while somebody commits
-	log     log                  // likewise
+	log     durable.Log          // likewise
 
 	mu     sync.Mutex
 	queue  []*request
@@ -61,7 +62,7 @@ func (r refused) Unwrap() error { return r.error }
 // transaction is the view of the database that a request has.
 type transaction struct{ c *committer }
 
-func newCommitter(conn *writer, l log, spend func() bool, at func(engine.Point)) *committer {
+func newCommitter(conn *writer, l durable.Log, spend func() bool, at func(engine.Point)) *committer {
 	return &committer{conn: conn, log: l, spend: spend, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1), down: make(chan struct{})}
 }
 
@@ -106,8 +107,8 @@ func (c *committer) commitGroup(group []*request) {
 		return
 	}
 	err := c.writeGroup(group)
-	if isFull(err) {
-		if group, err = c.commitUrgent(group, err); isFull(err) {
+	if durable.IsFull(err) {
+		if group, err = c.commitUrgent(group, err); durable.IsFull(err) {
 			answerGroup(group, err)
 			return
 		}
@@ -215,10 +216,10 @@ func (c *committer) tryGroup(group []*request) (failed *request, err error) {
 			return nil, err
 		}
 	}
-	return nil, c.checkpoint() // if this fails, the commit is not acknowledged, although it is durable
+	return nil, c.log.Checkpoint() // if this fails, the commit is not acknowledged, although it is durable
 }
 
-// explainBusy explains an error about a lock that was not free within busyTimeout.
+// explainBusy explains an error about a lock that was not free within durable.BusyTimeout.
 func explainBusy(err error) error {
 	var s *sqlite.Error
 	if errors.As(err, &s) && s.Code() == sqlite3.SQLITE_BUSY {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -221,7 +222,7 @@ func (d *drive) giveBackUntouched() {
 func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	var err error
 	if d.mark, err = d.engine.options.disk.openMark(d.engine.markPath(d.run.id), d.run.id); err != nil {
-		if !isFull(err) {
+		if !durable.IsFull(err) {
 			d.engine.commits.failStore(err)
 		}
 		d.giveBackUntouched()
@@ -397,7 +398,7 @@ func (d *drive) commitBatch(act bool) error {
 	if err != nil {
 		return err
 	}
-	if err := d.mark.writeMark(r.Batch.Last(), r.Batch.Link); err != nil && !isFull(err) { // a mark that lags is fine
+	if err := d.mark.writeMark(r.Batch.Last(), r.Batch.Link); err != nil && !durable.IsFull(err) { // a mark that lags is fine
 		return d.engine.commits.failStore(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
 	}
 	d.engine.options.reportPoint(engine.Marked)

@@ -84,7 +84,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	}
 	e.read = newReader(read)
 	if write != nil {
-		e.commits = newCommitter(write, newLog(dir, o.disk), func() bool { return o.disk.spendReserve(dir) }, e.options.reportPoint)
+		e.commits = newCommitter(write, newLog(write.Conn, dir, o.disk), func() bool { return o.disk.spendReserve(dir) }, e.options.reportPoint)
 		e.commits.woken = e.noteWoken
 	}
 	if e.file, err = os.Lstat(filepath.Join(dir, databaseFile)); err != nil {

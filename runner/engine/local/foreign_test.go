@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/memory/private"
-	"github.com/flowrun/flowrun/memory/private/schema"
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
 func TestSchemaSum(t *testing.T) {
-	want, err := schema.Sum(context.Background(), migrations)
+	want, err := durable.SchemaSum(context.Background(), migrations)
 	if err != nil || schemaSum != want {
 		t.Errorf("schemaSum in migrate.go must be %q (%v)", want, err)
 	}

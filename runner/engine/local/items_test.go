@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -104,5 +105,5 @@ func TestProcessesRaceForItems(t *testing.T) {
 	if *sharedSteps >= 10 && kills < *sharedProcesses {
 		t.Errorf("only %d kills: they prove little", kills)
 	}
-	t.Logf("%d processes, %d items: %v, %d kills, %d times busy for %s", len(runs), len(items), took.Round(time.Millisecond), kills, busy, busyTimeout)
+	t.Logf("%d processes, %d items: %v, %d kills, %d times busy for %s", len(runs), len(items), took.Round(time.Millisecond), kills, busy, durable.BusyTimeout)
 }

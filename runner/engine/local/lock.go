@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,10 +9,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
-
-// lockBeat is how often a lock that another process holds is tried again.
-const lockBeat = 5 * time.Millisecond
 
 // lockFile opens or makes a file and holds an exclusive flock on it until the file is closed, by the end of the process
 // at the latest. While another holds it, it waits that long; then it fails with syscall.EWOULDBLOCK. A process that was
@@ -21,12 +20,7 @@ func lockFile(path string, wait time.Duration) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	due := time.Now().Add(wait)
-	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
-	for errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(due) {
-		time.Sleep(lockBeat)
-		err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
-	}
+	err = durable.Lock(context.Background(), f, syscall.LOCK_EX, wait)
 	if err != nil {
 		f.Close()
 		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
@@ -46,21 +40,12 @@ func isLocked(path string) (bool, error) {
 	}
 	defer f.Close()
 	// A shared lock, so that two who look at the same moment do not take each other for the owner.
-	switch err := flock(f, syscall.LOCK_SH|syscall.LOCK_NB); {
+	switch err := durable.Flock(f, syscall.LOCK_SH|syscall.LOCK_NB); {
 	case err == nil:
 		return false, nil
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return true, nil
 	default:
 		return false, &fs.PathError{Op: "lock", Path: path, Err: err}
-	}
-}
-
-func flock(f *os.File, how int) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		if !errors.Is(err, syscall.EINTR) {
-			return err
-		}
 	}
 }

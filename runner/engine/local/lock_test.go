@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 )
 
@@ -17,13 +18,13 @@ func TestLockIsWaitedForAndNotForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, wait := range []time.Duration{0, 4 * lockBeat} {
+	for _, wait := range []time.Duration{0, 4 * durable.LockBeat} {
 		began := time.Now()
 		if _, err := lockFile(path, wait); !errors.Is(err, syscall.EWOULDBLOCK) || time.Since(began) < wait {
 			t.Errorf("a lock that is held gives %v after %v", err, time.Since(began))
 		}
 	}
-	time.AfterFunc(4*lockBeat, func() { held.Close() })
+	time.AfterFunc(4*durable.LockBeat, func() { held.Close() })
 	second, err := lockFile(path, time.Minute)
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine"
 )
 
@@ -24,7 +26,7 @@ var migrationFiles embed.FS
 const firstVersion = 14
 
 // migrations in order; each raises the schema's version by 1. From the first release on they are only added to.
-var migrations = loadMigrations(migrationFiles)
+var migrations = durable.Migrations(migrationFiles)
 
 // latestVersion is the schema's version after all migrations.
 func latestVersion() int { return firstVersion - 1 + len(migrations) }
@@ -32,28 +34,9 @@ func latestVersion() int { return firstVersion - 1 + len(migrations) }
 // appliedMigrations returns the number of migrations that a schema of this version has. 0: the database is new.
 func appliedMigrations(version int) int { return max(version-firstVersion+1, 0) }
 
-// schemaSum is the [schema.Sum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one; with a
+// schemaSum is the [durable.SchemaSum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one; with a
 // wrong one each command takes 2 ms longer.
 const schemaSum = "6323b57b079b33b8a9693cb5431059be8db8211a5f92186757659907a85478f7"
-
-func loadMigrations(files fs.FS) []string {
-	names, err := fs.Glob(files, "migrations/*.sql")
-	if err != nil {
-		panic(err)
-	}
-	list := make([]string, len(names))
-	for i, name := range names {
-		if want := fmt.Sprintf("migrations/%03d_", i+1); name[:len(want)] != want {
-			panic("local: " + name + " is out of order")
-		}
-		b, err := fs.ReadFile(files, name)
-		if err != nil {
-			panic(err)
-		}
-		list[i] = string(b)
-	}
-	return list
-}
 
 // writer is the one connection that writes, and the pool of one that it came from.
 type writer struct {
@@ -69,7 +52,7 @@ func openWriter(dir string, d *disk) (*writer, error) {
 	if err := prepareFolder(dir, d); err != nil {
 		return nil, err
 	}
-	lock, err := lockFile(filepath.Join(dir, setupLock), busyTimeout)
+	lock, err := lockFile(filepath.Join(dir, setupLock), durable.BusyTimeout)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = fmt.Errorf("%w: %w", ErrBusy, err)
 	}
@@ -115,7 +98,7 @@ func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 	if err := checkVersion(c.QueryRowContext(ctx, "SELECT sqlite_version()")); err != nil {
 		return err
 	}
-	if err := checkPragmas(c, d); err != nil {
+	if err := durable.CheckPragmas(c, map[string]string{"journal_mode": "wal", "synchronous": strconv.Itoa(d.synchronous()), "foreign_keys": "1"}); err != nil {
 		return err
 	}
 	have, err := schemaVersion(c.QueryRowContext(ctx, "PRAGMA user_version"))

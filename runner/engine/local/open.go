@@ -6,18 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	_ "modernc.org/sqlite"
 
 	"github.com/flowrun/flowrun/memory/private"
-	"github.com/flowrun/flowrun/memory/private/schema"
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine"
 )
 
@@ -26,27 +24,21 @@ import (
 var oldestSQLite = [3]int{3, 51, 3}
 
 const (
-	// busyTimeout is how long a transaction waits for that of another process, and an open for another open.
-	busyTimeout = 30 * time.Second
 	// checkpointPages is how long the log grows before it is written back: 16 MiB, so that a burst of commits pays once.
 	checkpointPages = 4000
 	// readers is the size of the pool for reading.
 	readers = 4
 )
 
-// dataSource names the database with everything that a connection must be told: a pragma by statement would hold for
-// one connection of a pool only.
+// dataSource names the database for one way to reach it.
 func dataSource(dir string, d *disk, how access) string {
-	path := (&url.URL{Path: filepath.Join(dir, databaseFile)}).EscapedPath()
-	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_defensive=1",
-		path, busyTimeout.Milliseconds())
-	if d.sqlite != "" {
-		s += "&vfs=" + d.sqlite
-	}
+	path, more := filepath.Join(dir, databaseFile), "&_pragma=foreign_keys(1)"+durable.Guarded
 	if how == writing {
-		return s + fmt.Sprintf("&_pragma=journal_mode(WAL)&_pragma=synchronous(%d)&_pragma=wal_autocheckpoint(0)", d.synchronous())
+		more += fmt.Sprintf("%s&_pragma=synchronous(%d)", durable.Logged, d.synchronous())
+	} else {
+		more += string(how) + "&_pragma=query_only(1)"
 	}
-	return s + string(how) + "&_pragma=query_only(1)"
+	return durable.Source(path, more, d.sqlite)
 }
 
 // access is how a connection reaches the database: by writing to it, or else by one of three ways to read it.
@@ -88,7 +80,7 @@ func openDatabase(dir string, d *disk, readOnly bool) (write *writer, read *sql.
 		how = frozen
 	}
 	read, err = openReader(dir, d, how)
-	if readOnly && isFull(err) { // nobody has the store open, and the file for sharing cannot be made
+	if readOnly && durable.IsFull(err) { // nobody has the store open, and the file for sharing cannot be made
 		how = alone
 		if logSize(dir) == 0 {
 			how = frozen
@@ -168,12 +160,12 @@ func checkReader(dir string, read *sql.DB) error {
 
 // checkSchema refuses a database with any object that the migrations up to its version have not
 // made, before a foreign trigger could fire. A damaged schema gives *engine.Damaged.
-func checkSchema(dir string, db schema.Asker, version int) error {
-	err := schema.Check(context.Background(), db, migrations[:appliedMigrations(version)], schemaSum)
-	if foreign := (*schema.Foreign)(nil); errors.As(err, &foreign) {
+func checkSchema(dir string, db durable.Asker, version int) error {
+	err := durable.CheckSchema(context.Background(), db, migrations[:appliedMigrations(version)], schemaSum)
+	if foreign := (*durable.Foreign)(nil); errors.As(err, &foreign) {
 		return fmt.Errorf("%w: %w", engine.ErrForeign, err)
 	}
-	if changed := (*schema.Changed)(nil); errors.As(err, &changed) {
+	if changed := (*durable.Changed)(nil); errors.As(err, &changed) {
 		return &engine.Damaged{Dir: dir, Err: err}
 	}
 	return err
@@ -207,20 +199,6 @@ func checkVersion(row *sql.Row) error {
 				return fmt.Errorf("SQLite %s is too old: %v at least", text, oldestSQLite)
 			}
 			break
-		}
-	}
-	return nil
-}
-
-// checkPragmas makes sure that commits are synced: a connection that ignored its settings would lose them in silence.
-func checkPragmas(c *sql.Conn, d *disk) error {
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": strconv.Itoa(d.synchronous()), "foreign_keys": "1"} {
-		var have string
-		if err := c.QueryRowContext(context.Background(), "PRAGMA "+pragma).Scan(&have); err != nil {
-			return err
-		}
-		if have != want {
-			return fmt.Errorf("the database's %s is %s and must be %s", pragma, have, want)
 		}
 	}
 	return nil

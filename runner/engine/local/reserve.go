@@ -7,12 +7,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // The reserve is a file that only occupies room, so that the store can free some when the disk is
@@ -88,19 +85,9 @@ func (e *Engine) checkSpace() error {
 	return nil
 }
 
-// isFull reports whether an error means that the disk has no room. SQLite has another error if the
-// file that its processes share cannot grow.
-func isFull(err error) bool {
-	code := 0
-	if s := (*sqlite.Error)(nil); errors.As(err, &s) {
-		code = s.Code()
-	}
-	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
 // explainFull marks an error about missing room.
 func (e *Engine) explainFull(err error) error {
-	if !isFull(err) || errors.Is(err, engine.ErrFull) {
+	if !durable.IsFull(err) || errors.Is(err, engine.ErrFull) {
 		return err
 	}
 	return fmt.Errorf("%w: %s has no room left (%w)", engine.ErrFull, e.dir, err)

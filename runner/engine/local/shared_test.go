@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
@@ -94,7 +95,7 @@ func TestProcessesCountOnce(t *testing.T) {
 	if *sharedSteps >= 10 && kills < *sharedProcesses {
 		t.Errorf("only %d kills: they prove little", kills)
 	}
-	t.Logf("%d processes, %d steps: %v, %d kills, %d times busy for %s", *sharedProcesses, all, took.Round(time.Millisecond), kills, busy, busyTimeout)
+	t.Logf("%d processes, %d steps: %v, %d kills, %d times busy for %s", *sharedProcesses, all, took.Round(time.Millisecond), kills, busy, durable.BusyTimeout)
 }
 
 // A scan of a step, or of a person, finds the keys that are left where more keys have expired than one scan goes past. A process that

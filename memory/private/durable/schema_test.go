@@ -1,4 +1,4 @@
-package schema
+package durable
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func open(t testing.TB) *sql.DB {
 }
 
 func TestCheck(t *testing.T) {
-	sum, err := Sum(context.Background(), ours)
+	sum, err := SchemaSum(context.Background(), ours)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func testCheck(t *testing.T, sum string) {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
-		err := Check(context.Background(), db, ours, sum)
+		err := CheckSchema(context.Background(), db, ours, sum)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", statement, err, want)
 		}
@@ -76,12 +76,12 @@ func testCheck(t *testing.T, sum string) {
 // What a check costs each command: the list of objects, and a hash of it.
 func BenchmarkCheck(b *testing.B) {
 	db := open(b)
-	sum, err := Sum(context.Background(), ours)
+	sum, err := SchemaSum(context.Background(), ours)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if err := Check(context.Background(), db, ours, sum); err != nil {
+		if err := CheckSchema(context.Background(), db, ours, sum); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,8 +1,4 @@
-// Package schema holds the schema of a SQLite database that may be a stranger's against the one that migrations make.
-//
-// It knows SQLite's list of objects, and nothing of what the tables are for. What always holds: nothing of the database but its list of
-// objects is read, so no trigger fires and no view is expanded. Enter at [Check].
-package schema
+package durable
 
 import (
 	"context"
@@ -11,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // Asker is a connection, or a pool of them.
@@ -55,9 +49,9 @@ type object struct{ kind, name, table, sql string }
 
 func (o object) title() string { return o.kind + " " + o.name[:min(len(o.name), maxName)] }
 
-// Check compares a database with what migrations make of an empty one: a *Foreign, a *Changed, or nil. Where both could be said, what
-// is foreign is told. sum spares the making, which takes 2 ms, where it is the [Sum] of these migrations.
-func Check(ctx context.Context, db Asker, migrations []string, sum string) error {
+// CheckSchema compares a database with what migrations make of an empty one: a *Foreign, a *Changed, or nil. Where both could be said, what
+// is foreign is told. sum spares the making, which takes 2 ms, where it is the [SchemaSum] of these migrations.
+func CheckSchema(ctx context.Context, db Asker, migrations []string, sum string) error {
 	have, err := list(ctx, db)
 	if err != nil || sumOf(have, migrations) == sum {
 		return err
@@ -116,9 +110,9 @@ func list(ctx context.Context, db Asker) (all []object, err error) {
 	return all, rows.Err()
 }
 
-// Sum stands for what migrations make. It is one of the migrations' texts, too, so that one that was noted for other migrations
+// SchemaSum stands for what migrations make. It is one of the migrations' texts, too, so that one that was noted for other migrations
 // fits nothing.
-func Sum(ctx context.Context, migrations []string) (string, error) {
+func SchemaSum(ctx context.Context, migrations []string) (string, error) {
 	want, err := made(ctx, migrations)
 	return sumOf(want, migrations), err
 }
