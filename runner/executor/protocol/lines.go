@@ -26,7 +26,7 @@ const MaxLine = limits.MaxOutput
 //	{"status":"completed","result":…}                {"status":"failed","error":…}
 //	{"type":"result","result":"…","is_error":false,…}
 //
-// and the events of codex (codex.go).
+// and the events of codex (codex.go), and the object of Gemini (gemini.go).
 // All but the first five are final; a result or an error can have learnings beside it (learned.go). What is not such a line is put aside: if there is no final line at all, it must be one JSON
 // object without a type, over as many lines as it likes, and that is the output. The last word of a manager's worker counts over several
 // lines too, and on standard error (manager.go). Memory: MaxLine for the line at hand,
@@ -108,6 +108,9 @@ func (l *Lines) End() *event.Error {
 	}
 	if l.finals == 0 {
 		l.scan(l.rest)
+	}
+	if l.finals == 0 {
+		l.gemini()
 	}
 	if l.finals > 1 {
 		return &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, ExitCode: -1,
