@@ -151,6 +151,7 @@ cmd/flowbench/internal/floor     sqlite
 cmd/memeval                      memory memory/embed memory/eval
 
 cmd/release
+cmd/site                         goldmark
 `
 
 // modules are the short names of what lies outside.
