@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/loop/machine"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/sim"
 	"github.com/flowrun/flowrun/runner/event"
@@ -914,6 +915,8 @@ func (m *workplace) settled() {
 
 // TestRandomMonths drives two loops through random months.
 func TestRandomMonths(t *testing.T) {
+	machine.Sparse = *seeds > 100 // a few months restore often, many months restore rarely
+	defer func() { machine.Sparse = false }()
 	n := *seeds
 	if testing.Short() {
 		n = min(n, 10)

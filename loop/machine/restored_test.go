@@ -8,6 +8,9 @@ import (
 	"github.com/flowrun/flowrun/runner/snapshot/snapshottest"
 )
 
+// Sparse makes restoring ten times as rare: it is two thirds of what a random month costs.
+var Sparse bool
+
 // Restored is a machine that is written as bytes after each of the first fifty events, and after one in
 // forty from then on. It goes on as the machine that is read from them. It panics if that is not
 // the same machine.
@@ -21,7 +24,11 @@ func (r *Restored) Advance(budget int, out *event.Reaction) bool {
 	if r.Machine.Advance(budget, out) {
 		return true
 	}
-	if r.events++; r.events > 50 && r.events%40 > 0 {
+	first, each := 50, 40
+	if Sparse {
+		first, each = 5, 400
+	}
+	if r.events++; r.events > first && r.events%each > 0 {
 		return false
 	}
 	state, err := r.State()
