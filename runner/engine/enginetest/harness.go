@@ -19,6 +19,8 @@ type Harness struct {
 	// Bubble runs each test in a bubble of package synctest. The hosts take the time from package time, so that the time moves when all
 	// goroutines wait: a slow machine does not change what happens first.
 	Bubble bool
+	// Unlike are the tests that a host does not pass, by name, and why that is meant. They are skipped.
+	Unlike map[string]string
 }
 
 // Kind is a set of abilities of a host.

@@ -131,6 +131,9 @@ func Run(t *testing.T, h Harness) {
 			if test.needs&^h.Kind != 0 {
 				t.Skip("this host is of another kind")
 			}
+			if why := h.Unlike[test.name]; why != "" {
+				t.Skip(why)
+			}
 			s := h.NewStore(t)
 			if h.Bubble {
 				synctest.Test(t, func(t *testing.T) { test.run(t, s) })

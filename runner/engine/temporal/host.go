@@ -59,6 +59,8 @@ type Options struct {
 	Soft int
 	// Heartbeat is that of [run.Host].
 	Heartbeat time.Duration
+	// Task is how long a worker may take for a decision, before another one makes it; 0 means a minute.
+	Task time.Duration
 	// Poll is how often a run that is followed is looked at; 0 means 200 ms.
 	Poll time.Duration
 	// Tune changes the options of the client.
@@ -193,7 +195,7 @@ func (h *Host) Start(ctx context.Context, s engine.Start) (string, error) {
 	if len(arg) > wire.MaxPayload {
 		return "", &Refused{[]string{fmt.Sprintf("the program, its source and its inputs have %d bytes, compressed, and the server takes %d", len(arg), wire.MaxPayload)}}
 	}
-	_, err = h.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: h.options.Queue, WorkflowTaskTimeout: time.Minute,
+	_, err = h.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: h.options.Queue, WorkflowTaskTimeout: cmp.Or(h.options.Task, time.Minute),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		Memo: map[string]any{wire.Memo: memo}}, wire.Workflow, arg)
 	if started := new(serviceerror.WorkflowExecutionAlreadyStarted); errors.As(err, &started) {

@@ -230,7 +230,7 @@ func virtually(t *testing.T, s engine.Start) story {
 }
 
 // timed are the programs in which the one that ends first decides.
-var timed = []string{"join_condition", "join_count", "join_unmet"}
+var timed = []string{"end", "join_condition", "join_count", "join_unmet"}
 
 // carried calls each with every workflow of the patterns and constructs that this host carries and that needs no values.
 func carried(t *testing.T, each func(t *testing.T, p *ir.Program, s engine.Start)) {
