@@ -10,6 +10,8 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
@@ -28,7 +30,25 @@ func TestConformance(t *testing.T) {
 	}})
 }
 
-var unlike = map[string]string{}
+const (
+	early = "a run that is cancelled before a worker has taken it says so in its first event"
+	slow  = "TestKilledWorkers kills real processes; here a process takes too long to die"
+)
+
+var unlike = map[string]string{
+	"a cancel waits for a driver":                               early,
+	"a cancel while nobody drives starts nothing again":         early,
+	"another machine is noticed":                                "a run has no digest before a worker has taken it: see TestOtherHistories",
+	"a child that is there already is the one that is meant":    "a call whose run is there already fails",
+	"batches are bounded by size":                               "an attempt is given at most wire.MaxTask bytes, and its answer has at most wire.MaxAnswer",
+	"an inbox is bounded":                                       "nothing counts the messages that wait: the server has a bound of its own",
+	"a crash at any commit loses nothing":                       slow,
+	"a crash at any commit of parent or child loses nothing":    slow,
+	"a crash at any commit of a cancel with a child":            slow,
+	"a message arrives once, whatever crashes":                  slow,
+	"a start is durable, and one however often it is asked for": "a run has no journal before a worker has taken it",
+	"a stop keeps timers":                                       "the journal does not tell of another worker: nobody owns a run",
+}
 
 // office is a task queue.
 type office struct{ queue string }
@@ -72,11 +92,14 @@ type process struct {
 	is, gone bool // dead, closed
 }
 
+// errDead is not one after which the SDK asks again.
+var errDead = status.Error(codes.PermissionDenied, enginetest.ErrCrashed.Error())
+
 // intercept lets the process die at a commit: the server does not hear of it, or the process does not hear of the server.
 func (p *process) intercept(ctx context.Context, method string, in, out any, c *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
 	select {
 	case <-p.died:
-		return enginetest.ErrCrashed
+		return errDead
 	default:
 	}
 	last := false
@@ -91,12 +114,12 @@ func (p *process) intercept(ctx context.Context, method string, in, out any, c *
 	}
 	if last && !p.after {
 		p.Crash()
-		return enginetest.ErrCrashed
+		return errDead
 	}
 	err := call(ctx, method, in, out, c, o...)
 	if last {
 		p.Crash()
-		return enginetest.ErrCrashed
+		return errDead
 	}
 	return err
 }
@@ -125,9 +148,9 @@ func (p *process) Close() {
 		return
 	}
 	p.gone = true
-	stop, stopped := p.stop, p.stopped
+	stop, stopped, dead := p.stop, p.stopped, p.is
 	p.mu.Unlock()
-	if stop != nil {
+	if stop != nil && !dead {
 		stop()
 		<-stopped
 	}
@@ -176,11 +199,12 @@ func (p *process) begin() {
 func (p *process) end() {
 	p.mu.Lock()
 	p.drives--
-	last, stop, stopped := p.drives == 0, p.stop, p.stopped
+	last, stop, stopped, dead := p.drives == 0, p.stop, p.stopped, p.is
 	p.mu.Unlock()
 	if last && stop != nil {
-		stop()
-		<-stopped
+		if stop(); !dead {
+			<-stopped
+		}
 	}
 }
 
