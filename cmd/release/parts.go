@@ -123,6 +123,7 @@ func licenceOf(text []byte) string {
 		{"Mozilla Public License", "MPL-2.0"},
 		{"Apache License Version 2.0", "Apache-2.0"},
 		{"Permission is hereby granted, free of charge, to any person obtaining a copy", "MIT"},
+		{"Permission to use, copy, modify, and/or distribute this software", "ISC"},
 		{"endorse or promote products derived from", "BSD-3-Clause"},
 		{"Redistribution and use in source and binary forms", "BSD-2-Clause"},
 	} {
