@@ -100,8 +100,12 @@ func TestLock(t *testing.T) {
 	if err := Lock(ctx, other, syscall.LOCK_SH, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("a wait goes on without its caller: %v", err)
 	}
-	time.AfterFunc(2*LockBeat, func() { Flock(held, syscall.LOCK_UN) })
+	released := make(chan error, 1)
+	time.AfterFunc(2*LockBeat, func() { released <- Flock(held, syscall.LOCK_UN) })
 	if err := Lock(context.Background(), other, syscall.LOCK_SH, time.Minute); err != nil {
 		t.Errorf("a lock that was let go is not taken: %v", err)
+	}
+	if err := <-released; err != nil {
+		t.Errorf("the lock cannot be released: %v", err)
 	}
 }
