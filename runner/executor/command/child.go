@@ -30,6 +30,8 @@ type child struct {
 	heard   time.Time // when it last said something
 	drafts  bool      // what it says goes to the log files at once
 	cage    *cage     // nil: its processes have no bounds
+	talk    *talk     // nil: nobody speaks with it
+	last    bool      // nothing follows what is pending
 }
 
 // round waits once, and handles what is ready. It reports whether the child has ended.
@@ -41,6 +43,9 @@ func (c *child) round(wait time.Duration) bool {
 		c.woken()
 		c.out.attend()
 		c.err.attend()
+		if c.talk != nil {
+			c.pull()
+		}
 	}
 	if c.fds[fdIn].revents != 0 {
 		c.feed()
@@ -72,9 +77,21 @@ func (c *child) take(at int, to *capture) {
 
 // feed writes to the child's standard input. A child that does not want it (EPIPE) need not have it.
 func (c *child) feed() {
+	if c.talk != nil && len(c.pending) == 0 { // the program closed it, for we ask for nothing else
+		c.talk.refuse()
+		c.drop(fdIn)
+		return
+	}
 	n, err := syscall.Write(int(c.fds[fdIn].fd), c.pending)
 	if n > 0 {
 		c.pending = c.pending[n:]
+	}
+	if c.talk != nil && len(c.pending) == 0 && !c.last {
+		c.pending, c.fds[fdIn].events = nil, 0
+		return
+	}
+	if c.talk != nil && len(c.pending) > 0 && err != nil && err != syscall.EAGAIN && err != syscall.EINTR {
+		c.talk.refuse()
 	}
 	if len(c.pending) == 0 || err != nil && err != syscall.EAGAIN && err != syscall.EINTR {
 		c.pending = nil

@@ -19,7 +19,7 @@
 //   - Memory does not grow with output: see [limits.MaxStream], [limits.MaxOutput], [protocol.MaxLine].
 //
 // An attempt costs one thread while it runs, and no goroutine: the calling one starts the child and polls its pipes
-// and its end together, so that a step that says nothing wakes us once.
+// and its end together, so that a step that says nothing wakes us once. A conversation ([Executor.Converse]) costs one goroutine more.
 package command
 
 import (
@@ -32,6 +32,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
 // DefaultGrace is the time between TERM and KILL.
@@ -144,11 +145,11 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		return ans
 	}
 	defer x.opt.Room.Leave()
-	return x.process(ctx, a, ans)
+	return x.process(ctx, a, ans, nil)
 }
 
-// process carries out an attempt that needs a child.
-func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event.AttemptFinished) event.AttemptFinished {
+// process carries out an attempt that needs a child. speak is nil, or speaks with the child.
+func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event.AttemptFinished, speak executor.Speak) event.AttemptFinished {
 	a := &attempt
 	prog, err := x.program(ctx, a)
 	if err != nil {
@@ -176,7 +177,13 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	defer errs.close()
 	out.without(executor.Mask(ctx))
 	errs.without(executor.Mask(ctx))
-	said := x.listen(ctx, a, &out)
+	var said *protocol.Lines
+	if speak != nil {
+		prog.stdin, prog.talk = nil, newTalk(speak, &ans)
+		out.also = prog.talk.hear
+	} else {
+		said = x.listen(ctx, a, &out)
+	}
 	if x.opt.Began != nil {
 		prog.began = func(pid int) { x.opt.Began(a, pid) }
 	}
@@ -194,9 +201,15 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 		code := e.status.ExitStatus()
 		ans.ExitCode = &code
 	}
-	if a.Agent != nil {
+	switch {
+	case speak != nil:
+		if ans.Stdout == "" {
+			ans.Stdout = out.text()
+		}
+		judgeConversation(a, &ans, e, prog.talk)
+	case a.Agent != nil:
 		judgeAgent(a, &ans, e, &out, said)
-	} else {
+	default:
 		judge(a, &ans, e, &out)
 		if file != "" && ans.Outcome == event.OK {
 			x.takeOutput(ctx, &ans, file)

@@ -29,6 +29,7 @@ type program struct {
 	beat   time.Duration    // the longest silence; 0: any
 	began  func(pid int)    // hears which process it is; may be nil
 	bounds *event.Resources // of its processes; nil: none
+	talk   *talk            // speaks with it while it runs; nil: nobody does
 }
 
 // program works out what an attempt runs. The error is one of the attempt: a command that is nowhere.
@@ -142,7 +143,7 @@ func (c *child) start(p *program, null int, session bool) (err error) {
 			syscall.Close(inR)
 		}
 	}()
-	if p.stdin != nil {
+	if p.stdin != nil || p.talk != nil {
 		var w int
 		if inR, w, err = pipe(); err != nil {
 			inR = null
@@ -150,7 +151,11 @@ func (c *child) start(p *program, null int, session bool) (err error) {
 		}
 		syscall.SetNonblock(w, true)
 		c.fds[fdIn] = pollFd{fd: int32(w), events: pollOut}
-		c.feed() // what fits, which is mostly all, is there before the child is
+		if p.talk != nil {
+			c.fds[fdIn].events = 0
+		} else {
+			c.feed()
+		} // what fits, which is mostly all, is there before the child is
 	}
 	outR, outW, err := pipe()
 	if err != nil {

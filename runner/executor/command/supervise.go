@@ -28,6 +28,7 @@ const (
 	timedOut reason = "timeout"
 	unwanted reason = "cancelled"
 	silent   reason = "silent"
+	finished reason = "finished" // all was said to it, and it did not end
 	tooLarge reason = "memory"
 )
 
@@ -49,7 +50,7 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 	// to somebody who ends it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c := &child{out: out, err: errs, cage: newCage(p.bounds)}
+	c := &child{out: out, err: errs, cage: newCage(p.bounds), talk: p.talk}
 	defer c.cage.close()
 	var e ended
 	err := executor.UntilPlenty(ctx, x.opt.Wait, func() error {
@@ -71,8 +72,14 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, c.wake)()
 	}
+	if c.talk != nil {
+		c.talk.begin(ctx, c.wake)
+	}
 	due := c.watch(ctx, &e, spans{timeout, p.beat, x.opt.Grace})
 	c.finish(ctx, &e, due)
+	if c.talk != nil {
+		c.talk.hangUp()
+	}
 	if c.group != nil {
 		c.group.Store(0)
 	}
@@ -103,24 +110,39 @@ type spans struct{ timeout, beat, grace time.Duration }
 func (c *child) watch(ctx context.Context, e *ended, l spans) time.Time {
 	const (
 		running = iota
+		leaving // its standard input has ended, or speak is asked to come to its end
 		terminating
 		killed
 	)
-	state, due := running, time.Time{}
+	state, due, told := running, time.Time{}, false
 	if l.timeout > 0 {
 		due = e.started.Add(l.timeout)
 	}
-	end := func(why reason) {
-		e.why = why
-		state, due, l.beat = terminating, time.Now().Add(l.grace), 0
-		c.cage.rest()
+	term := func(grace time.Duration) {
+		state, due, l.beat = terminating, time.Now().Add(grace), 0
 		c.signal(syscall.SIGTERM)
 		c.signal(syscall.SIGCONT) // a stopped process hears TERM only when it goes on
+	}
+	end := func(why reason) {
+		e.why = why
+		c.cage.rest()
+		if c.talk != nil && why != finished {
+			c.talk.part(why)
+			state, due, l.beat = leaving, time.Now().Add(l.grace/2), 0
+			return
+		}
+		term(l.grace)
 	}
 	c.heard = e.started
 	for !c.round(until(sooner(sooner(c.next(due, l.beat), c.nextDraft(e.started)), c.cage.next()))) {
 		c.saveDrafts(e.started)
 		switch {
+		case state == leaving && e.why != "" && !told && c.spoken():
+			told, due = true, sooner(due, time.Now().Add(lastWordWait))
+		case state == running && ctx.Err() == nil && c.spoken():
+			state, due, l.beat = leaving, time.Now().Add(min(leaveWait, l.grace)), 0
+		case state == leaving && e.why == "" && ctx.Err() != nil:
+			end(finished) // all was said: its answer stands
 		case state != running:
 		case ctx.Err() != nil:
 			end(unwanted)
@@ -137,6 +159,11 @@ func (c *child) watch(ctx context.Context, e *ended, l spans) time.Time {
 		switch state {
 		case running:
 			end(timedOut)
+		case leaving:
+			if e.why == "" {
+				e.why = finished
+			}
+			term(l.grace / 2)
 		case terminating:
 			state, due = killed, time.Now().Add(killWait)
 			c.signal(syscall.SIGKILL)
