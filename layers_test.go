@@ -102,6 +102,7 @@ runner/executor/notify           dsl/ir dsl/value runner/event runner/executor r
 runner/executor/recall           dsl/value runner/event runner/executor
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
+runner/executor/mcp              dsl/value runner/event runner/executor runner/executor/http mcp
 runner/executor/command          memory/private dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
 memory/cache                     memory/private

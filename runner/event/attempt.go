@@ -16,6 +16,7 @@ const (
 	ExecAgentAttempt  AttemptKind = "agent.exec"
 	ShellAgentAttempt AttemptKind = "agent.shell"
 	HTTPAgentAttempt  AttemptKind = "agent.http"
+	MCPAgentAttempt   AttemptKind = "agent.mcp" // a tool of an MCP server
 	NullAgentAttempt  AttemptKind = "agent.null"
 	// HumanAgentAttempt is a task for a person. No executor carries it out: a decision answers it.
 	HumanAgentAttempt AttemptKind = "agent.human"
@@ -34,7 +35,7 @@ const (
 )
 
 // AttemptKinds lists all kinds of attempts.
-var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
+var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, MCPAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
 	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, SourceAttempt, WorktreeAttempt, StoreAttempt, HoldAttempt, BenchmarkAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.

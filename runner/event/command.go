@@ -159,6 +159,16 @@ type AgentRequest struct {
 	Memory *MemoryUse `json:"memory,omitempty"`
 	// Recalled is what the memory gave, as text. The host puts it here when the attempt starts.
 	Recalled string `json:"recalled,omitempty"`
+	// Tool is what an agent of type mcp calls; nil for other types.
+	Tool *ToolRequest `json:"tool,omitempty"`
+}
+
+// ToolRequest names a tool of an MCP server. The arguments are With of the request.
+type ToolRequest struct {
+	Name string `json:"name"`
+	// Pin is how the server must describe the tool: an object of name, title, description, inputSchema, outputSchema and annotations; nil:
+	// in any words.
+	Pin value.Value `json:"pin,omitempty"`
 }
 
 // CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes. An attempt that was refused leaves the

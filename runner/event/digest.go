@@ -179,6 +179,12 @@ func (f *facts) agent(a *AgentRequest) {
 		f.truth('p', m.Promote)
 		f.end()
 	}
+	if t := a.Tool; t != nil {
+		*f = append(*f, 'T')
+		f.text('n', t.Name)
+		f.value('p', t.Pin)
+		f.end()
+	}
 	f.end()
 }
 

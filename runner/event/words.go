@@ -43,6 +43,7 @@ const (
 	ReasonBadJSON        Reason = "bad_json"         // the output, or the agent's answer, is not JSON
 	ReasonBadOutput      Reason = "bad_output"       // the file $FLOWRUN_OUTPUT cannot be read as an output
 	ReasonAgent          Reason = "agent"            // the agent reported an error
+	ReasonPin            Reason = "pin"              // an MCP server describes its tool in other words than the pinned ones
 	ReasonHTTP           Reason = "http"             // a request got no answer, or an unexpected status
 	ReasonChild          Reason = "child"            // a child node, an instance or a called run failed
 	ReasonJoin           Reason = "join"             // the join of a group or for_each cannot hold any more
@@ -69,7 +70,7 @@ const (
 // Reasons lists all reasons.
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
-	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonUndecided, ReasonGroup, ReasonBusy, ReasonQuota,
+	ReasonPin, ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonUndecided, ReasonGroup, ReasonBusy, ReasonQuota,
 	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonMemory, ReasonBudget, ReasonRejected, ReasonAborted, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.

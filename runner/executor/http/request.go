@@ -29,25 +29,9 @@ var unsettable = []string{"Content-Length", "Transfer-Encoding", "Trailer"}
 // first is the request as the attempt has it.
 func (e *exchange) first() (*request, *event.Error) {
 	a, h := e.attempt, e.attempt.HTTP
-	u, err := url.Parse(h.URL)
-	name := ""
-	if err == nil {
-		name = shown(u)
-		// A secret is masked in the text that the file made: parsing may decode and escape it.
-		if masked, err := url.Parse(executor.Mask(e.ctx).Text(h.URL)); err == nil {
-			name = strings.ReplaceAll(shown(masked), url.PathEscape(mask.Mark), mask.Mark)
-		}
-	}
-	switch {
-	case err != nil:
-		return nil, refused("the URL cannot be read")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, refused("the URL %s is neither http nor https", name)
-	case u.User != nil:
-		return nil, refused("the URL %s has a user name or a password in it, which would stand in messages and logs. "+
-			"Give them in headers, from a sensitive variable: { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }", name)
-	case u.Host == "" || u.Hostname() == "":
-		return nil, refused("the URL %s names no host", name)
+	u, name, err := e.target()
+	if err != nil {
+		return nil, err
 	}
 	r := &request{method: h.Method, url: u, name: name, headers: nethttp.Header{}, body: h.Body}
 	if a.Agent != nil {
@@ -76,6 +60,30 @@ func (e *exchange) first() (*request, *event.Error) {
 		r.zipped = true
 	}
 	return r, nil
+}
+
+// target is where the attempt's request goes, and its name in messages.
+func (e *exchange) target() (u *url.URL, name string, failure *event.Error) {
+	u, err := url.Parse(e.attempt.HTTP.URL)
+	if err == nil {
+		name = shown(u)
+		// A secret is masked in the text that the file made: parsing may decode and escape it.
+		if masked, err := url.Parse(executor.Mask(e.ctx).Text(e.attempt.HTTP.URL)); err == nil {
+			name = strings.ReplaceAll(shown(masked), url.PathEscape(mask.Mark), mask.Mark)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, name, refused("the URL cannot be read")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, name, refused("the URL %s is neither http nor https", name)
+	case u.User != nil:
+		return nil, name, refused("the URL %s has a user name or a password in it, which would stand in messages and logs. "+
+			"Give them in headers, from a sensitive variable: { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }", name)
+	case u.Host == "" || u.Hostname() == "":
+		return nil, name, refused("the URL %s names no host", name)
+	}
+	return u, name, nil
 }
 
 // given puts in the headers that the file gives.
