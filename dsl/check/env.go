@@ -181,15 +181,15 @@ func (c *checker) gateEnvOf(result value.Type) *expr.Env {
 // envKey tells apart the environments of a workflow. Places that may read the same share one.
 type envKey struct {
 	where where
-	whole bool  // of the workflow itself, not of a node
-	each  *Node // whose for_each gives each
-	prev  *Node // the sibling before
-	first bool  // the first of a sequence: previous is null
-	self  *Node // whose result a gate judges, or who sees other nodes in its own way
-	round *Node // whose iteration counts
-	final bool  // in finally
-	said  bool  // a gate can have said something to the next attempt
-	heals bool  // an escalation can have healed something
+	whole bool     // of the workflow itself, not of a node
+	each  *Node    // whose for_each gives each
+	prev  *Node    // the sibling before
+	first bool     // the first of a sequence: previous is null
+	self  *Node    // whose result a gate judges, or who sees other nodes in its own way
+	round *Node    // whose iteration counts
+	final bool     // in finally
+	said  bool     // a gate can have said something to the next attempt
+	heals *healing // the workflows that can have healed the node
 }
 
 // ofOne reports whether no other node has this environment. Such environments are kept only until the next node asks.
@@ -208,7 +208,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		k.each = eachOf(n, at == once || at == inJoin && n.attr("for_each") != nil)
 		k.final = n.final
 		k.said = at >= perAttempt && (n.attr("feedback") != nil || c.retries(n))
-		k.heals = at >= perNode && c.mayHeal(n)
+		if at >= perNode {
+			k.heals = c.healing(n)
+		}
 		k.round = repeatOf(n, at <= atStart || at == inDegrade)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
@@ -254,8 +256,8 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	if k.said {
 		more["feedback"] = root("feedback", value.StringType.OrNull())
 	}
-	if k.heals {
-		more["healed"] = root("healed", value.AnyType.OrNull())
+	if k.heals != nil {
+		more["healed"] = root("healed", healedType(k.heals.by))
 	}
 	if at >= perAttempt {
 		more["attempt"] = root("attempt", value.IntType)

@@ -10,13 +10,10 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// checkEscalations checks the escalations, once the inputs of all workflows are known.
+// checkEscalations checks the escalations, once the inputs and outputs of all workflows are known.
 func (c *checker) checkEscalations() {
 	const why = "All workflows share an escalation, so it reads only var, local, error, attempt and elapsed."
 	rule := c.env(failureRoots(), map[string]string{"step": why, "input": why})
-	roots := failureRoots()
-	roots["healed"] = root("healed", value.AnyType.OrNull())
-	level := c.env(roots, map[string]string{"step": why, "input": why})
 	for _, b := range c.program.Escalations {
 		levels := map[string]*Block{}
 		for _, l := range b.levels() {
@@ -26,6 +23,9 @@ func (c *checker) checkEscalations() {
 				continue
 			}
 			levels[l.Name] = l
+			roots := failureRoots()
+			roots["healed"] = root("healed", healedType(c.healersBeside(b, l)))
+			level := c.env(roots, map[string]string{"step": why, "input": why})
 			c.expressions(l, func(string) *expr.Env { return level })
 			c.level(l)
 		}
@@ -185,14 +185,76 @@ func (c *checker) allAssignees(n *Node) []expr.Name {
 	return out
 }
 
-// mayHeal reports whether a workflow of an escalation can have returned something for a node.
-func (c *checker) mayHeal(n *Node) bool {
-	for ; n != nil; n = n.Parent {
-		if len(c.healers(n.escalation)) > 0 {
-			return true
+// healersBeside are the workflows of the other levels of an escalation. No level is entered twice, so the run of the level itself is not
+// among those that it reads; rules can lead to the levels in any order.
+func (c *checker) healersBeside(b, level *Block) (out []*Workflow) {
+	for _, l := range b.levels() {
+		if w := c.workflows[l.attr("workflow").ref().Name]; w != nil && l != level {
+			out = append(out, w)
 		}
 	}
-	return false
+	return out
+}
+
+// healing is the set of workflows that can have healed a node: those of its escalation, and of the escalations of the groups around it.
+// Nodes with the same escalations share one.
+type healing struct{ by []*Workflow }
+
+type healingKey struct {
+	escalation *Block
+	around     *healing
+}
+
+// healing returns the workflows that can have healed a node, or nil.
+func (c *checker) healing(n *Node) *healing {
+	if n == nil {
+		return nil
+	}
+	around := c.healing(n.Parent)
+	own := c.healers(n.escalation)
+	if len(own) == 0 {
+		return around
+	}
+	k := healingKey{n.escalation, around}
+	h := c.healings[k]
+	if h == nil {
+		h = &healing{by: own}
+		if around != nil {
+			h.by = append(h.by, around.by...)
+		}
+		c.healings[k] = h
+	}
+	return h
+}
+
+// healedType is the type of healed where some of the workflows have healed, or none yet. An output that only some of them have can be null.
+func healedType(by []*Workflow) value.Type {
+	if len(by) == 0 {
+		return value.AnyType.OrNull()
+	}
+	attrs, have := map[string]value.Type{}, map[string]int{}
+	seen := map[*Workflow]bool{}
+	for _, w := range by {
+		if seen[w] {
+			continue
+		}
+		seen[w] = true
+		gives := w.outputType()
+		for _, name := range gives.Names() {
+			if t, known := attrs[name]; known {
+				attrs[name] = expr.Unify(t, gives.Attrs[name])
+			} else {
+				attrs[name] = gives.Attrs[name]
+			}
+			have[name]++
+		}
+	}
+	for name, n := range have { // any order: each for itself
+		if n < len(seen) {
+			attrs[name] = attrs[name].OrNull()
+		}
+	}
+	return value.Object(attrs).OrNull()
 }
 
 // gatesEscalate checks that a node with a gate that escalates has an escalation.

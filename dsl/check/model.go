@@ -231,6 +231,7 @@ type checker struct {
 	told        map[string]bool // channels that something sends to
 	escalations map[string]*Block
 	escalated   map[string]bool // escalations that something names
+	healings    map[healingKey]*healing
 	groups      map[string]bool // of the memory
 
 	workflows map[string]*Workflow
@@ -271,7 +272,7 @@ func (c *checker) in(b *Block, found diag.List) {
 }
 
 func newChecker(options Options) *checker {
-	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, pools: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, escalations: map[string]*Block{}, escalated: map[string]bool{}, taken: map[string]bool{}, channels: map[string]*Block{}, told: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
+	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, pools: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, escalations: map[string]*Block{}, escalated: map[string]bool{}, healings: map[healingKey]*healing{}, taken: map[string]bool{}, channels: map[string]*Block{}, told: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
 }
 
 // Check reads the files of one program.
@@ -286,11 +287,11 @@ func Check(files []*syntax.File, options Options) (*Program, diag.List) {
 	for _, w := range c.program.Workflows {
 		c.outline(w)
 	}
-	c.checkEscalations()
 	c.checkOns()
 	for _, w := range c.calls() {
 		c.workflow(w)
 	}
+	c.checkEscalations()
 	for _, b := range c.program.Loops {
 		c.loop(b)
 	}

@@ -476,11 +476,31 @@ func plainRequest(request any) string {
 		delete(a, "name")
 		delete(a, "capabilities")
 	}
+	if store, is := m["store"].(map[string]any); is {
+		forgetRun(store["dispatch"])
+	}
 	text, err = json.Marshal(m)
 	if err != nil {
 		panic(err)
 	}
 	return string(text)
+}
+
+// forgetRun removes what the document of a hand-over and its message say of the run and the time: no edit changes them.
+func forgetRun(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range []string{"run", "at", "by", "key"} {
+			delete(v, name)
+		}
+		for _, member := range v { // any order: each for itself
+			forgetRun(member)
+		}
+	case []any:
+		for _, member := range v {
+			forgetRun(member)
+		}
+	}
 }
 
 // reply is the answer to an attempt, and how long it takes: both are drawn from the request, and the time from the node alone.
