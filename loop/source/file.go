@@ -83,14 +83,19 @@ func (f *file) parse(source []byte) (*backlog.Document, error) {
 	return d, nil
 }
 
-// list gives the items that are todo, those that an agent of this store has taken, and what they need. Somebody else does an item that is
-// doing in the file and was never claimed here.
-func (f *file) list(ctx context.Context) ([]event.Item, error) {
+// document reads the file as it is now.
+func (f *file) document() (*backlog.Document, error) {
 	source, _, err := f.read()
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.parse(source)
+	return f.parse(source)
+}
+
+// list gives the items that are todo, those that an agent of this store has taken, and what they need. Somebody else does an item that is
+// doing in the file and was never claimed here.
+func (f *file) list(ctx context.Context) ([]event.Item, error) {
+	d, err := f.document()
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +103,7 @@ func (f *file) list(ctx context.Context) ([]event.Item, error) {
 }
 
 func (f *file) look(_ context.Context, it *event.Item) (standing, error) {
-	source, _, err := f.read()
-	if err != nil {
-		return standing{}, err
-	}
-	d, err := f.parse(source)
+	d, err := f.document()
 	if err != nil {
 		return standing{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/loop/backlog"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -15,16 +16,18 @@ import (
 // headings and the title, is the key of the ticket: so an item becomes a ticket once, whoever lists it and however often.
 type roadmap struct{ *file }
 
-// list makes the tickets that are missing, and lists the open ones of this file.
+// list makes the tickets that are missing, and lists the open ones of this file. A ticket is closed after its item was ticked off, so
+// somebody has unticked an item that the file calls open, if its ticket was closed before the file was read: it is open again.
 func (r *roadmap) list(ctx context.Context) ([]event.Item, error) {
-	items, err := r.file.list(ctx)
-	if err != nil {
-		return nil, err
-	}
 	tickets, err := r.tickets(ctx)
 	if err != nil {
 		return nil, err
 	}
+	d, err := r.document()
+	if err != nil {
+		return nil, err
+	}
+	items := d.Work(r.Source, func(id string) bool { return r.claimed(ctx, id) })
 	var out []event.Item
 	for i := range items {
 		it := &items[i]
@@ -37,10 +40,30 @@ func (r *roadmap) list(ctx context.Context) ([]event.Item, error) {
 				return nil, fail(event.Blocking, event.ReasonStore, "the item %s of %s cannot become a ticket: %v", it.ID, r.name, err)
 			}
 		}
+		if known && state == string(event.ClaimClosed) && !it.Closed && r.ticks(d, it.ID) {
+			if err := r.reopen(ctx, it.ID); err != nil {
+				return nil, err
+			}
+			state = string(event.ClaimOpen)
+		}
 		it.Closed = it.Closed || known && state != string(event.ClaimOpen) && state != string(event.ClaimHeld) && state != string(event.ClaimParked)
 		out = append(out, *it)
 	}
 	return out, nil
+}
+
+// ticks reports whether the file can say of an item that it is done. An item without a mark never says so.
+func (r *roadmap) ticks(d *backlog.Document, id string) bool {
+	_, err := d.Mark(d.Find(id), backlog.Done)
+	return err == nil
+}
+
+func (r *roadmap) reopen(ctx context.Context, id string) error {
+	_, err := r.x.ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchReopen, Queue: event.QueueTicket, ID: r.ticket(id), By: r.Source}})
+	if err != nil {
+		return fail(event.Blocking, event.ReasonStore, "the ticket of the item %s of %s cannot be opened again: %v", id, r.name, err)
+	}
+	return nil
 }
 
 // ticket is the id of the ticket of an item. What the file itself calls the item is not alone in the store.

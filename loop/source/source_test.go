@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -389,6 +390,64 @@ func TestRoadmap(t *testing.T) {
 	b.items(r)
 	if have := strings.Join(tickets(), " "); have != "third part new" {
 		t.Errorf("after the list was sorted anew: %s", have)
+	}
+}
+
+// An item of a roadmap that somebody unticks is open again, and so is its ticket. One without a mark stays done, and so does one whose ticket
+// was cancelled.
+func TestUntickedItemIsOpenAgain(t *testing.T) {
+	b := newBench(t)
+	b.write("TODO.md", "- [ ] first #1\n- [ ] second #2\n\n## Next\n\n| Task | Notes |\n|---|---|\n| third | |\n")
+	r := fileRequest(event.SourceList, "")
+	r.Source, r.Config["tickets"] = "roadmap", true
+	open := func() (titles []string) {
+		for _, it := range b.items(r) {
+			if !it.Closed {
+				titles = append(titles, it.Title)
+			}
+		}
+		return titles
+	}
+	dispatch := func(o event.DispatchOperation, id string) map[string]any {
+		v, err := b.ask(context.Background(), event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: o, Queue: event.QueueTicket, ID: id, All: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.(map[string]any)
+	}
+	if have := open(); !slices.Equal(have, []string{"first", "second", "third"}) {
+		t.Fatalf("open: %q", have)
+	}
+	for _, it := range b.items(r) {
+		report := r
+		report.Verb, report.Item, report.Outcome = event.SourceReport, &event.Item{ID: it.ID, Title: it.Title}, &event.ItemOutcome{Status: event.ItemClosed}
+		report.Token = b.claim("roadmap", it.ID)
+		b.output(report)
+	}
+	if have := open(); have != nil {
+		t.Fatalf("all are done, and open are %q", have)
+	}
+	b.write("TODO.md", strings.ReplaceAll(b.read("TODO.md"), "[x]", "[ ]"))
+	for range 2 {
+		if have := open(); !slices.Equal(have, []string{"first", "second"}) {
+			t.Errorf("after they were unticked, open are %q", have)
+		}
+	}
+	var states []string
+	for _, one := range dispatch(event.DispatchList, "")["items"].([]any) {
+		states = append(states, one.(map[string]any)["title"].(string)+" "+one.(map[string]any)["state"].(string))
+	}
+	slices.Sort(states)
+	if !slices.Equal(states, []string{"first open", "second open", "third closed"}) {
+		t.Errorf("the tickets are %q", states)
+	}
+	for _, one := range dispatch(event.DispatchList, "")["items"].([]any) {
+		if one := one.(map[string]any); one["title"] == "first" {
+			dispatch(event.DispatchCancel, one["id"].(string))
+		}
+	}
+	if have := open(); !slices.Equal(have, []string{"second"}) {
+		t.Errorf("after a ticket was cancelled, open are %q", have)
 	}
 }
 

@@ -449,16 +449,17 @@ const (
 	DispatchShow   DispatchOperation = "show"   // the output is the item
 	DispatchCancel DispatchOperation = "cancel" // nobody need do it; the output is an object of cancelled and state
 	DispatchClose  DispatchOperation = "close"  // it is done; the output is an object of closed and state
+	DispatchReopen DispatchOperation = "reopen" // it was closed, and is to be done again; the output is an object of reopened and state
 )
 
 // DispatchOperations lists all operations.
-var DispatchOperations = []DispatchOperation{DispatchAdd, DispatchList, DispatchShow, DispatchCancel, DispatchClose}
+var DispatchOperations = []DispatchOperation{DispatchAdd, DispatchList, DispatchShow, DispatchCancel, DispatchClose, DispatchReopen}
 
 // DispatchRequest reads or changes a queue of work of the store.
 type DispatchRequest struct {
 	Operation DispatchOperation `json:"operation"`
 	Queue     Queue             `json:"queue"`
-	ID        string            `json:"id,omitempty"`  // of show, cancel and close
+	ID        string            `json:"id,omitempty"`  // of show, cancel, close and reopen
 	All       bool              `json:"all,omitempty"` // of list: also what is closed or cancelled
 	// Item is what add adds. An item with an id gets that id. Key, if not empty, stands for what the item is about: where an item of the queue
 	// has the id or the key already, nothing is added, and the answer has the id of that item.

@@ -191,6 +191,9 @@ func (t *test) listItems(ctx context.Context, q *event.SourceRequest) (list []an
 		if isRoadmap(q) && !it.Closed && it.Assignee == "" {
 			ticket := event.Item{ID: ticketOf(q, it.ID), Title: it.Title, Body: it.Body, Labels: it.Labels, Priority: it.Priority, Data: map[string]any{"item": it.ID}}
 			_, err = t.host.Ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueTicket, Item: &ticket, By: q.Source}})
+			if err == nil && t.ticks(q.Source, it.ID) { // somebody has unticked it, if its ticket is closed
+				_, err = t.host.Ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchReopen, Queue: event.QueueTicket, ID: ticket.ID, By: q.Source}})
+			}
 			if err != nil {
 				return list, err
 			}
@@ -199,6 +202,22 @@ func (t *test) listItems(ctx context.Context, q *event.SourceRequest) (list []an
 		list = append(list, it.Object())
 	}
 	return list, err
+}
+
+// ticks reports whether a source can say of an item that it is done. In a file, an item without a mark never says so.
+func (t *test) ticks(source, id string) bool {
+	if _, is := t.lists[source]; !is {
+		return true
+	}
+	d, err := t.read(source)
+	if err != nil {
+		return false
+	}
+	i := d.Find(id)
+	if i >= 0 {
+		_, err = d.Mark(i, backlog.Done)
+	}
+	return i >= 0 && err == nil
 }
 
 // holds are the items that a source has now.

@@ -367,6 +367,16 @@ func closeClaim(rows Rows, item string, now event.Time) error {
 	return c.save(rows, now)
 }
 
+// openClaim lets somebody take an item again that was closed.
+func openClaim(rows Rows, item string, now event.Time) error {
+	var c claimRow
+	if err := loadRow(rows, claimSpace, item, &c); err != nil || c.State != event.ClaimClosed {
+		return err
+	}
+	c.State, c.Gone, c.Failures, c.Lost = event.ClaimOpen, false, 0, 0
+	return c.save(rows, now)
+}
+
 func aboutItem(item string) string { return "item " + item }
 
 // buryItem makes a dead letter of an item.

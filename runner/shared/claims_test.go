@@ -282,6 +282,15 @@ func TestWorkAgainstModel(t *testing.T) {
 				if at < 0 {
 					naive = append(naive, &row{id, key, fmt.Sprintf("%02d %09d %s", 9-i.Priority, now, id), "open"})
 				}
+			case rng.IntN(4) == 0:
+				r := naive[rng.IntN(len(naive))]
+				o := ask(t, rows, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchReopen, Queue: event.QueueDispatch, ID: r.id}}, now).Output.(map[string]value.Value)
+				if o["reopened"] != (r.state == "closed") {
+					t.Fatalf("seed %d: reopening %s gives %v", seed, r.state, o)
+				}
+				if r.state == "closed" {
+					r.state = "open"
+				}
 			default:
 				r := naive[rng.IntN(len(naive))]
 				request := &event.DispatchRequest{Operation: event.DispatchCancel, Queue: event.QueueDispatch, ID: r.id}

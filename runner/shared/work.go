@@ -77,7 +77,7 @@ func applyWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (
 	case event.DispatchList:
 		a.Output, err = listWork(rows, r, now)
 		return a, err
-	case event.DispatchShow, event.DispatchCancel, event.DispatchClose:
+	case event.DispatchShow, event.DispatchCancel, event.DispatchClose, event.DispatchReopen:
 	default:
 		return a, refuse("a queue has no operation %.40q", r.Operation)
 	}
@@ -88,6 +88,9 @@ func applyWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (
 	if r.Operation == event.DispatchShow {
 		a.Output, err = w.object(rows, r.Queue, now)
 		return a, err
+	}
+	if r.Operation == event.DispatchReopen {
+		return reopenWork(rows, r.Queue, w, by, now)
 	}
 	cancels := r.Operation == event.DispatchCancel
 	did := w.State == event.ClaimOpen
@@ -254,6 +257,47 @@ func endWork(rows Rows, q event.Queue, w *work, cancels bool, now event.Time) er
 		n.Ended--
 	}
 	if err := rows.Put(workEndedSpace(q), w.endedKey(), nil); err != nil {
+		return err
+	}
+	if err := saveRow(rows, workSpace(q), w.ID, w); err != nil {
+		return err
+	}
+	return saveRow(rows, workCountSpace, string(q), &n)
+}
+
+// reopenWork makes an item that was closed open again. One that was cancelled stays as it is.
+func reopenWork(rows Rows, q event.Queue, w *work, by Waiter, now event.Time) (a Answer, err error) {
+	did := w.State == event.ClaimClosed && !w.Cancelled
+	if did {
+		if err = openWork(rows, q, w); err != nil {
+			return a, err
+		}
+		if err = openClaim(rows, ItemKey(q, w.ID), now); err != nil {
+			return a, err
+		}
+		if a.Posts, err = wakeLoops(rows, by); err != nil {
+			return a, err
+		}
+	}
+	a.Output = map[string]value.Value{"id": w.ID, "reopened": did, "state": w.state()}
+	return a, nil
+}
+
+// openWork moves a closed item to the open ones.
+func openWork(rows Rows, q event.Queue, w *work) error {
+	var n workCount
+	if err := loadRow(rows, workCountSpace, string(q), &n); err != nil {
+		return err
+	}
+	if n.Open >= MaxOpenWork {
+		return refuse("the queue is full: it holds %d open items", n.Open)
+	}
+	if err := rows.Delete(workEndedSpace(q), w.endedKey()); err != nil {
+		return err
+	}
+	w.State, w.Ended, w.Closed = event.ClaimOpen, 0, false
+	n.Open, n.Ended = n.Open+1, n.Ended-1
+	if err := rows.Put(workOpenSpace(q), w.order(), nil); err != nil {
 		return err
 	}
 	if err := saveRow(rows, workSpace(q), w.ID, w); err != nil {
