@@ -52,17 +52,22 @@ func fates(f event.AttemptFinished) string {
 	return fmt.Sprint(o["sent"], o["suppressed"], o["failed"])
 }
 
-// receiver is a server that checks signatures as a receiver should: of the time and the body, not older than five minutes.
+// receiver is a server that checks signatures as a receiver should: of the time and the body, not older than five minutes, and each once.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
 	secret string
 	bodies []event.Message
-	down   int // how many requests it answers with an error
+	seen   map[string]bool // signatures
+	last   recorded        // the newest request that it has taken
+	down   int             // how many requests it answers with an error
 }
 
+// recorded is a request that somebody has written down.
+type recorded struct{ at, signature, body string }
+
 func newReceiver(t *testing.T, secret string) *receiver {
-	r := &receiver{secret: secret}
+	r := &receiver{secret: secret, seen: map[string]bool{}}
 	r.Server = httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, q *nethttp.Request) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -77,7 +82,12 @@ func newReceiver(t *testing.T, secret string) *receiver {
 		case err != nil || age > 5*time.Minute || q.Header.Get(SignatureHeader) != Sign(r.secret, at, string(body)):
 			w.WriteHeader(nethttp.StatusForbidden)
 			return
+		case r.seen[q.Header.Get(SignatureHeader)]:
+			w.WriteHeader(nethttp.StatusConflict)
+			return
 		}
+		r.last = recorded{q.Header.Get(TimestampHeader), q.Header.Get(SignatureHeader), string(body)}
+		r.seen[r.last.signature] = true
 		var m event.Message
 		if err := json.Unmarshal(body, &m); err != nil {
 			t.Error(err)
@@ -109,6 +119,25 @@ func TestWebhookIsSignedAndInOrder(t *testing.T) {
 	}
 	if !slices.Equal(keys, []string{"k0", "k1", "k2"}) || r.bodies[0].Text != "The disk is full" || r.bodies[0].Level != "critical" {
 		t.Errorf("the receiver got %+v", r.bodies)
+	}
+	replay := func(what recorded) int {
+		q, _ := nethttp.NewRequest("POST", r.URL, strings.NewReader(what.body))
+		q.Header.Set(TimestampHeader, what.at)
+		q.Header.Set(SignatureHeader, what.signature)
+		ans, err := nethttp.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ans.Body.Close()
+		return ans.StatusCode
+	}
+	at, _ := strconv.ParseInt(r.last.at, 10, 64)
+	later, old := r.last, recorded{at: fmt.Sprint(at - 301), signature: Sign(r.secret, at-301, r.last.body), body: r.last.body}
+	later.at = fmt.Sprint(at + 1)
+	for what, status := range map[recorded]int{r.last: 409, later: 403, old: 403} {
+		if got := replay(what); got != status || len(r.bodies) != 3 {
+			t.Errorf("a request that is sent again with the time %s gets %d, want %d; %d messages", what.at, got, status, len(r.bodies))
+		}
 	}
 	c.Secret = "another-key-of-mine"
 	if f := x.Execute(context.Background(), message("k4", c)); f.Outcome != event.Failed || !strings.Contains(f.Error.Message, "403") || len(r.bodies) != 3 {
