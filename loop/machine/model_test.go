@@ -25,6 +25,7 @@ import (
 var (
 	seeds   = flag.Int("loop.seeds", 3, "how many random months of loops")
 	from    = flag.Uint64("loop.from", 1, "the first seed")
+	tight   = flag.Int("loop.tight", 1, "how many months of leases that run out while agents work")
 	verbose = flag.Bool("loop.log", false, "print what happens in the months")
 )
 
@@ -156,6 +157,9 @@ func (m *workplace) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinishe
 		took *= 20
 	}
 	item := a.Agent.Task
+	if item[0] == 'l' { // longer than a lease
+		took += time.Hour
+	}
 	if run, live := m.live[item]; live && run != a.Run {
 		m.fail("item %s is done by run %s and by run %s at once", item, run, a.Run)
 	}
@@ -680,16 +684,7 @@ func (m *workplace) plan() {
 	}
 	for range r.IntN(6) {
 		h, away := m.loops[r.IntN(2)], time.Duration(r.Int64N(int64(pick(r, time.Minute, time.Hour, 6*time.Hour))))
-		at(some(), func() {
-			m.deaths++
-			m.upset++
-			m.dropLive()
-			m.log("the driver of %s dies for %s", h.name, away)
-			m.host.Kill(h.run, away)
-			at := m.real().Add(away)
-			h.away = at
-			m.host.Schedule(sim.Moment{At: at, Do: func() error { m.upset++; return nil }})
-		})
+		at(some(), func() { m.kill(h, away) })
 	}
 	for range r.IntN(5) {
 		h, d, agent := m.loops[r.IntN(2)], time.Duration(1+r.Int64N(int64(day))), pick(r, "", "a0", "a1")
@@ -708,13 +703,7 @@ func (m *workplace) plan() {
 		if r.IntN(2) == 0 {
 			by = -by
 		}
-		at(some(), func() {
-			m.log("the clock jumps by %s", by)
-			m.upset++
-			m.skew, m.jumped, m.back = m.skew+by, m.real(), m.back || by < 0
-			m.setBack += max(0, -by)
-			m.host.Jump(by)
-		})
+		at(some(), func() { m.jump(by) })
 	}
 	for range 12 {
 		at(some(), m.probe)
@@ -733,6 +722,59 @@ func (m *workplace) plan() {
 		m.host.Schedule(x)
 	}
 	m.o.Moments = nil
+}
+
+// jump sets the clock.
+func (m *workplace) jump(by time.Duration) {
+	m.log("the clock jumps by %s", by)
+	m.upset++
+	m.skew, m.jumped, m.back = m.skew+by, m.real(), m.back || by < 0
+	m.setBack += max(0, -by)
+	m.host.Jump(by)
+}
+
+// kill has the driver of a loop die. Another one takes over after a while.
+func (m *workplace) kill(h *hall, away time.Duration) {
+	m.deaths++
+	m.upset++
+	m.dropLive()
+	m.log("the driver of %s dies for %s", h.name, away)
+	m.host.Kill(h.run, away)
+	at := m.real().Add(away)
+	h.away = at
+	m.host.Schedule(sim.Moment{At: at, Do: func() error { m.upset++; return nil }})
+}
+
+// planLeases draws items that take longer than a lease. While an agent works on one, the clock jumps past the end of the lease, or the driver
+// of one of the loops is away for longer than the lease, and the other loop is woken by more work.
+func (m *workplace) planLeases() {
+	r := rand.New(rand.NewPCG(m.seed, 79))
+	for i := range 24 {
+		id := fmt.Sprintf("l%d", i)
+		when := m.start.Add(time.Duration(i)*12*time.Hour + time.Duration(r.Int64N(int64(6*time.Hour))))
+		do := func(after time.Duration, do func()) {
+			m.host.Schedule(sim.Moment{At: when.Add(after), Do: func() error { do(); return nil }})
+		}
+		more := func(after time.Duration, name string) {
+			it := event.Item{ID: id + name, Title: "t"}
+			m.drawn[it.ID] = &it
+			do(after, func() { m.dispatch(it) })
+		}
+		more(0, "")
+		h := m.loops[r.IntN(2)]
+		if r.IntN(2) == 0 {
+			by := h.lease + time.Duration(r.Int64N(int64(2*h.lease)))
+			after := time.Minute + time.Duration(r.Int64N(int64(20*time.Minute)))
+			do(after, func() { m.jump(by) })
+			more(after+time.Second, "a")
+			continue
+		}
+		away := 2*h.lease + time.Duration(r.Int64N(int64(2*h.lease)))
+		after := time.Minute + time.Duration(r.Int64N(int64(10*time.Minute)))
+		do(after, func() { m.kill(h, away) })
+		more(after+away/2, "a")
+		more(after+away-time.Second, "b")
+	}
 }
 
 // claims are the claims of all items.
@@ -915,16 +957,27 @@ func (m *workplace) settled() {
 
 // TestRandomMonths drives two loops through random months.
 func TestRandomMonths(t *testing.T) {
-	machine.Sparse = *seeds > 100 // a few months restore often, many months restore rarely
-	defer func() { machine.Sparse = false }()
 	n := *seeds
 	if testing.Short() {
 		n = min(n, 10)
 	}
+	testMonths(t, n, false)
+}
+
+// TestMonthsOfLeases drives two loops through months in which leases run out while agents work. It finds leases without a grace, and tokens
+// that nobody checks.
+func TestMonthsOfLeases(t *testing.T) { testMonths(t, *tight, true) }
+
+func testMonths(t *testing.T, n int, leases bool) {
+	machine.Sparse = n > 100 || leases // a few months restore often, many months restore rarely
+	defer func() { machine.Sparse = false }()
 	crashes, runs, events, kinds := 0, 0, uint64(0), map[string]int{}
 	for seed := *from; seed < *from+uint64(n); seed++ {
 		m := newWorkplace(t, seed)
 		m.plan()
+		if leases {
+			m.planLeases()
+		}
 		for {
 			err := m.host.DriveAll(context.Background())
 			if errors.Is(err, sim.ErrCrashed) {
