@@ -48,6 +48,13 @@ routine "tick" {
   missed   = "all"
 }
 
+on "file.inbox" {
+  workflow = workflow.note
+  paths    = ["in/*"]
+  debounce = "50ms"
+  with     = { id = "file ${event.path} ${event.change} ${event.size}" }
+}
+
 agent "sam" {
   type    = "exec"
   command = ["true"]
@@ -64,8 +71,8 @@ loop "crew" {
 `
 
 // TestDaemonUnderKills kills daemons, with SIGKILL, at the points between which something becomes true ([engine.Point]): around the delivery of
-// an event, around a moment of a routine, and around the claim of an item of a loop. Each event and each moment starts one run, each item is done
-// by one run, and each of the runs counts once.
+// an event, around a moment of a routine, around the claim of an item of a loop, and around the change of a file. Each event, each moment and each
+// change starts one run, each item is done by one run, and each of the runs counts once.
 //
 // A long one: go test ./cmd/flowrun -run TestDaemonUnderKills -serve.kills=50 -v
 func TestDaemonUnderKills(t *testing.T) {
@@ -112,10 +119,20 @@ func TestDaemonUnderKills(t *testing.T) {
 		return err != nil
 	}
 	r := rand.New(rand.NewPCG(20, 11))
-	kills, events, items := map[string]int{}, 0, 0
-	for n := range 3 * *daemonKills {
+	kills, events, items, changes := map[string]int{}, 0, 0, 0
+	for n := range 4 * *daemonKills {
 		what := "moment" // one is due a second later at the latest
-		switch n % 3 {
+		switch n % 4 {
+		case 3:
+			what = "file"
+			if err := os.MkdirAll(filepath.Join(dir, "in"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			// every other time the file is there, and grows
+			if err := os.WriteFile(filepath.Join(dir, "in", fmt.Sprint(changes/2)), make([]byte, 1+changes), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			changes++
 		case 0:
 			what = "event"
 			ask(event.StoreRequest{Emit: &event.EmitRequest{Name: "order.placed", Data: map[string]any{"id": fmt.Sprint(events)}}})
@@ -180,10 +197,10 @@ func TestDaemonUnderKills(t *testing.T) {
 	if err != nil || len(routines) != 1 || routines[0].Missed != 0 {
 		t.Fatalf("the routines are %+v, %v", routines, err)
 	}
-	if count("event") != events || count("item") != items || count("moment") != routines[0].Started || routines[0].Started == 0 {
-		t.Errorf("%d events, %d items and %d moments have %d, %d and %d runs", events, items, routines[0].Started, count("event"), count("item"), count("moment"))
+	if count("event") != events || count("item") != items || count("moment") != routines[0].Started || routines[0].Started == 0 || count("file") != changes {
+		t.Errorf("%d events, %d items, %d moments and %d changes have %d, %d, %d and %d runs", events, items, routines[0].Started, changes, count("event"), count("item"), count("moment"), count("file"))
 	}
-	t.Logf("%v kills; %d events, %d items, %d moments, each once", kills, events, items, routines[0].Started)
+	t.Logf("%v kills; %d events, %d items, %d moments, %d changes of files, each once", kills, events, items, routines[0].Started, changes)
 	if len(kills) == 0 {
 		t.Error("no daemon was killed: this proves nothing")
 	}
