@@ -84,7 +84,7 @@ runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
 runner/logs                      memory/private runner/event runner/executor/command runner/view
-runner/fleet                     dsl/ir runner runner/engine/temporal runner/engine/temporal/work runner/event runner/journal runner/standalone
+runner/fleet                     dsl/ir runner runner/engine runner/engine/temporal runner/engine/temporal/work runner/event runner/standalone
 runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal runner/snapshot
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor

@@ -47,6 +47,9 @@ type Options struct {
 	Begin func(*event.Attempt) (end func())
 	// Say, if set, hears news for a person that do not change how a run ends. Any goroutine may call it.
 	Say func(text string)
+	// Remote says that the drivers of runs are other processes, on any machine: a drive follows a run, and the service holds no secrets and no
+	// memories of it.
+	Remote bool
 	// Traced tells the programs and servers of attempts the id of their span, as TRACEPARENT and traceparent.
 	Traced bool
 }
@@ -161,6 +164,9 @@ func (s *Service) Start(ctx context.Context, start engine.Start, secrets map[str
 	if run, err = s.hostStart(ctx, start); err != nil {
 		return "", err
 	}
+	if s.options.Remote {
+		return run, nil
+	}
 	first.Run = run
 	h := held{secrets: secrets}
 	s.replaceTree(newTree(s.newSession(p, ir.RulesOf(start.Header.Behaviour), &first, h), h))
@@ -170,6 +176,9 @@ func (s *Service) Start(ctx context.Context, start engine.Start, secrets map[str
 // Resume prepares a run that another process began for its next drive here. renewed has the new marks of secrets that have another value
 // from then on.
 func (s *Service) Resume(first *event.RunStarted, p *Pinned, secrets map[string]value.Value, renewed map[string]event.Secret) {
+	if s.options.Remote {
+		return
+	}
 	h := held{secrets: secrets}
 	s.replaceTree(newTree(s.newSession(p.Program, ir.RulesOf(p.Header.Behaviour), first, h), h))
 	if len(renewed) > 0 {
@@ -180,6 +189,14 @@ func (s *Service) Resume(first *event.RunStarted, p *Pinned, secrets map[string]
 // Drive drives a run to its end, or until ctx is done; see engine.Driver. A run that was neither started nor resumed here has no
 // secrets: an attempt that needs one fails. The caller releases the run.
 func (s *Service) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+	if s.options.Remote {
+		return s.host.Drive(ctx, run, func(events []event.Event, r *event.Reaction, replayed bool) {
+			s.Observe(run, events, r, replayed)
+			if w != nil {
+				w(events, r, replayed)
+			}
+		})
+	}
 	t, err := s.enterTree(ctx, run, false)
 	if err == nil { // if the run cannot be read, the host says so
 		defer s.leaveDrive(t, run, false)

@@ -35,6 +35,9 @@ type Info struct {
 	Turn *Turn
 	// RetryOf is the run that this run repeats, and RetriedBy the newest run that repeats this one; "" if there is none.
 	RetryOf, RetriedBy string
+	// Trouble says for a person what keeps the run from going on, as far as the host knows: nobody takes work from its queue, or its drivers
+	// fail at the same point again and again. "" if nothing does.
+	Trouble string
 }
 
 // Interrupted reports whether a run has not ended and no process drives it.

@@ -10,20 +10,32 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal"
 	"github.com/flowrun/flowrun/runner/engine/temporal/work"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // Root stands for the workspace of whatever worker carries an attempt out: it is the folder of a program in the first event of a run.
 const Root = work.Root
 
-// Fleet is a connection to a server. It must be closed.
+// Fleet is a connection to a server, and the store of the runs that the server keeps. It must be closed.
 type Fleet struct {
-	*temporal.Host
-	programs *runner.Programs
+	*standalone.Store
+	host *temporal.Host
+}
+
+// Options say where a fleet has what does not lie on the server. The zero value is for use.
+type Options struct {
+	Address string
+	// Release is told to servers that attempts ask over HTTP.
+	Release string
+	// Folder is the folder that workers and readers share, absolute: it has the logs of attempts, and what is too long for the server. ""
+	// means that there is none.
+	Folder string
+	// Environ is the environment of the process.
+	Environ []string
 }
 
 // Check refuses an address that is none.
@@ -38,15 +50,15 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 }
 
 // Dial connects to the server of an address, temporal://HOST:PORT/NAMESPACE.
-func Dial(ctx context.Context, address string) (*Fleet, error) {
-	o, err := temporal.Parse(address)
+func Dial(ctx context.Context, to Options) (*Fleet, error) {
+	o, err := temporal.Parse(to.Address)
 	if err != nil {
 		return nil, err
 	}
-	programs := new(runner.Programs)
-	o.Machines = programs
+	s := runner.New(runner.Options{Store: to.Folder, Environ: to.Environ, Remote: true})
+	o.Machines = s
 	o.Check = temporal.CheckProgram(func(hash string, definition []byte) (*ir.Program, error) {
-		p, err := programs.Load(hash, definition)
+		p, err := s.Load(hash, definition)
 		if err != nil {
 			return nil, err
 		}
@@ -56,29 +68,8 @@ func Dial(ctx context.Context, address string) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Fleet{h, programs}, nil
-}
-
-// Load gives the program of a definition.
-func (f *Fleet) Load(hash string, definition []byte) (*runner.Program, error) {
-	return f.programs.Load(hash, definition)
-}
-
-// Past replays the journal of a run, which is read from the histories of the server and needs no worker.
-func (f *Fleet) Past(ctx context.Context, run string) (*runner.Past, error) {
-	var batches []journal.Batch
-	h, definition, err := f.Journal(ctx, run, func(b journal.Batch) error {
-		batches = append(batches, b)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	p, err := f.programs.Past(h, definition)
-	for i := 0; err == nil && i < len(batches); i++ {
-		err = p.ReplayBatch(batches[i], nil)
-	}
-	return p, err
+	s.Attach(h)
+	return &Fleet{standalone.Remote(s, to.Address, to.Folder), h}, nil
 }
 
 // WorkerOptions say what a worker serves.
@@ -87,7 +78,6 @@ type WorkerOptions struct {
 	Slots     int
 	Workspace string // the folder in which programs find their files; absolute
 	Logs      string // a folder for what attempts write
-	Environ   []string
 	Executors standalone.Options
 }
 
@@ -101,6 +91,15 @@ func (f *Fleet) Serve(ctx context.Context, o WorkerOptions) error {
 		return err
 	}
 	defer x.Close()
-	w := &work.Worker{Executor: x, Workspace: o.Workspace, Base: runner.RecordedEnv(o.Environ), Began: x.Began}
-	return f.Host.Serve(ctx, w, temporal.WorkerOptions{Queues: o.Queues, Slots: o.Slots})
+	w := &work.Worker{Executor: x, Workspace: o.Workspace, Base: runner.RecordedEnv(o.Executors.Environ), Began: x.Began}
+	return f.host.Serve(ctx, w, temporal.WorkerOptions{Queues: o.Queues, Slots: o.Slots})
 }
+
+// Workers returns the queue of the address, and the names of the workers that take work from it.
+func (f *Fleet) Workers(ctx context.Context) (queue string, names []string, err error) {
+	names, err = f.host.Workers(ctx)
+	return f.host.Queue(), names, err
+}
+
+// Troubled returns the runs that do not go on, newest first: see the Trouble of each.
+func (f *Fleet) Troubled(ctx context.Context) ([]engine.Info, error) { return f.host.Troubled(ctx) }

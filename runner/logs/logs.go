@@ -43,6 +43,9 @@ type Folder string
 
 // Open opens a log by its name, relative to the store.
 func (f Folder) Open(log string) (*os.File, error) {
+	if f == "" {
+		return nil, fs.ErrNotExist
+	}
 	return private.OpenBelow(string(f), log, os.O_RDONLY)
 }
 
@@ -76,6 +79,9 @@ func (f Folder) find(a *event.Attempt, stream string, began, over event.Time) st
 
 // ReadEnds reads the last part of what an attempt wrote so far, and when it wrote last, into b.
 func (f Folder) ReadEnds(b *view.Begun) {
+	if f == "" {
+		return
+	}
 	a := event.Attempt{Run: b.Run, Ticket: b.Ticket, Name: b.Name, Attempt: b.Attempt}
 	texts, names := [2]*string{&b.Stdout, &b.Stderr}, [2]*string{&b.StdoutLog, &b.StderrLog}
 	for n, stream := range streams {

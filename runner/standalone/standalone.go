@@ -64,8 +64,9 @@ const MostGrace = command.DefaultGrace
 type Store struct {
 	*runner.Service
 	engine.Keeper
-	carry  *carriers      // nil where the store was opened for reading
-	traces *otlp.Exporter // nil: traces are off
+	carry   *carriers      // nil where the store was opened for reading
+	traces  *otlp.Exporter // nil: traces are off
+	address string         // of the server that keeps the runs; "": they are on this disk
 }
 
 // Logs are the log files of attempts.
@@ -106,7 +107,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.Attach(e)
-	return &Store{s, e, x, traces}, nil
+	return &Store{Service: s, Keeper: e, carry: x, traces: traces}, nil
 }
 
 // hasEnd reports whether a run ends.

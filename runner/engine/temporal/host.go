@@ -14,17 +14,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -86,6 +85,11 @@ func Parse(address string) (o Options, err error) {
 type Host struct {
 	options Options
 	client  client.Client
+
+	mu        sync.Mutex
+	kept      map[string]*execution // executions that were replayed, by their ids
+	keptBytes int
+	silence   map[string]time.Time // when the workers of a run did not answer
 }
 
 // Dial connects to a server.
@@ -101,7 +105,7 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Temporal server %s, namespace %s, cannot be reached: %w", o.HostPort, o.Namespace, err)
 	}
-	return &Host{o, conn}, nil
+	return &Host{options: o, client: conn}, nil
 }
 
 // quiet drops what the SDK logs: what concerns a person is an error or stands in the journal.
@@ -244,6 +248,9 @@ func (h *Host) describe(ctx context.Context, run string) (*workflowservice.Descr
 	return d, err
 }
 
+// converter reads payloads.
+func (h *Host) converter() converter.DataConverter { return converter.GetDefaultDataConverter() }
+
 // polled is how long ago the server must have heard of a worker that lives: a poll takes a minute.
 const polled = 70 * time.Second
 
@@ -254,8 +261,8 @@ func (h *Host) Served(ctx context.Context, run string) (queue string, served boo
 		return "", false, err
 	}
 	queue = d.GetExecutionConfig().GetTaskQueue().GetName()
-	q, err := h.client.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
-	return queue, slices.ContainsFunc(q.GetPollers(), func(p *taskqueue.PollerInfo) bool { return time.Since(p.GetLastAccessTime().AsTime()) < polled }), err
+	served, err = h.isServed(ctx, queue)
+	return queue, served, err
 }
 
 // Ask is what runs of a store share.

@@ -8,9 +8,9 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
 	"github.com/flowrun/flowrun/runner/event"
@@ -78,23 +78,59 @@ func (f *follower) take(b journal.Batch) error {
 	return err
 }
 
-// advance takes what is new: a worker is asked, and if none answers, or the batches are those of an earlier execution, the history is read.
+// advance takes what is new. A run that has ended is not asked: its history is there.
 func (h *Host) advance(ctx context.Context, f *follower) error {
-	for !f.ended {
-		p, err := h.ask(ctx, f.run, f.fold.Seq())
-		if err != nil || p.Begins > f.fold.Seq()+1 {
+	if f.ended {
+		return h.replayAfter(ctx, f.run, f.fold.Seq(), f.take)
+	}
+	return h.newsAfter(ctx, f.run, f.fold.Seq(), f.take)
+}
+
+// newsAfter asks a worker for the batches of a run that goes on. If none answers, or the batches are those of an earlier execution, the
+// history is read.
+func (h *Host) newsAfter(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) error {
+	for h.mayAsk(run) {
+		p, err := h.ask(ctx, run, seq)
+		if err != nil {
+			h.silent(run)
+			break
+		}
+		if p.Begins > seq+1 {
 			break
 		}
 		for _, b := range p.Batches {
-			if err := f.take(b.Journal()); err != nil {
+			j := b.Journal()
+			if j.First <= seq {
+				continue
+			}
+			if err := each(j); err != nil {
 				return err
 			}
+			seq = j.Last()
 		}
 		if !p.More {
 			return nil
 		}
 	}
-	return h.After(ctx, f.run, f.fold.Seq(), f.take)
+	return h.replayAfter(ctx, run, seq, each)
+}
+
+// silence is how long a run whose workers did not answer is not asked again: its history is read meanwhile.
+const silence = 10 * time.Second
+
+func (h *Host) mayAsk(run string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Since(h.silence[run]) > silence
+}
+
+func (h *Host) silent(run string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.silence == nil || len(h.silence) > 1000 {
+		h.silence = map[string]time.Time{}
+	}
+	h.silence[run] = time.Now()
 }
 
 // ask asks a worker for batches.
@@ -127,7 +163,7 @@ func (h *Host) begun(ctx context.Context, run string) (start *wire.Start, ended 
 	if err != nil {
 		return nil, false, err
 	}
-	start, err = startOf(e)
+	start, err = h.startOf(e)
 	return start, info.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING, err
 }
 
@@ -141,59 +177,114 @@ func firstOf(list ...string) string {
 }
 
 // startOf reads the argument of an execution.
-func startOf(e *history.HistoryEvent) (*wire.Start, error) {
+func (h *Host) startOf(e *history.HistoryEvent) (*wire.Start, error) {
 	var b []byte
-	if err := converter.GetDefaultDataConverter().FromPayloads(e.GetWorkflowExecutionStartedEventAttributes().GetInput(), &b); err != nil {
+	if err := h.converter().FromPayloads(e.GetWorkflowExecutionStartedEventAttributes().GetInput(), &b); err != nil {
 		return nil, err
 	}
 	var s wire.Start
 	return &s, wire.Decode(b, &s)
 }
 
-// histories calls each with the history of each execution of a run, in order.
-func (h *Host) histories(ctx context.Context, run string, each func(*history.History) error) error {
+// execution is the history of one execution of a run, replayed.
+type execution struct {
+	batches []journal.Batch
+	length  int64  // of its history, in events
+	next    string // the execution that continues it; "" if there is none
+	ended   bool
+}
+
+// maxKept bounds the bytes of replayed executions that are kept.
+const maxKept = 64 << 20
+
+// replayed replays an execution, unless it was replayed before and has not changed. length is that of its history, 0 if it is not known.
+func (h *Host) replayed(ctx context.Context, run, id string, length int64) (*execution, error) {
+	h.mu.Lock()
+	x := h.kept[id]
+	h.mu.Unlock()
+	if x != nil && (x.ended || x.length == length) {
+		return x, nil
+	}
+	list := h.client.GetWorkflowHistory(ctx, run, id, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	all := &history.History{}
+	for list.HasNext() {
+		e, err := list.Next()
+		if err != nil {
+			return nil, err
+		}
+		all.Events = append(all.Events, e)
+	}
+	if len(all.Events) == 0 {
+		return nil, fmt.Errorf("%w: %s has no history", engine.ErrNoRun, run)
+	}
+	batches, err := h.replay(all)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", run, err)
+	}
+	last := all.Events[len(all.Events)-1]
+	x = &execution{batches: batches, length: last.GetEventId(), next: last.GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId(), ended: isEnd(last)}
+	bytes := 0
+	for _, b := range batches {
+		bytes += len(b.Body)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.keptBytes += bytes; h.kept == nil || h.keptBytes > maxKept {
+		h.kept, h.keptBytes = map[string]*execution{}, bytes
+	}
+	h.kept[id] = x
+	return x, nil
+}
+
+// isEnd reports whether no event follows an event.
+func isEnd(e *history.HistoryEvent) bool {
+	switch e.GetEventType() {
+	case enums.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
+		enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW:
+		return true
+	}
+	return false
+}
+
+// After calls each with the batches behind an event, which must be the last of a batch, or 0.
+func (h *Host) After(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) error {
+	d, err := h.describe(ctx, run)
+	if err != nil {
+		return err
+	}
+	if d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return h.newsAfter(ctx, run, seq, each)
+	}
+	return h.replayAfter(ctx, run, seq, each)
+}
+
+// replayAfter is After by the histories of the executions, which needs no worker.
+func (h *Host) replayAfter(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) error {
 	d, err := h.describe(ctx, run)
 	if err != nil {
 		return err
 	}
 	info := d.GetWorkflowExecutionInfo()
-	for id := firstOf(info.GetFirstRunId(), info.GetExecution().GetRunId()); id != ""; {
-		list := h.client.GetWorkflowHistory(ctx, run, id, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-		all := &history.History{}
-		for list.HasNext() {
-			e, err := list.Next()
-			if err != nil {
-				return err
-			}
-			all.Events = append(all.Events, e)
+	newest := info.GetExecution().GetRunId()
+	for id := firstOf(info.GetFirstRunId(), newest); id != ""; {
+		length := int64(0)
+		if id == newest {
+			length = info.GetHistoryLength()
 		}
-		if len(all.Events) == 0 {
-			return fmt.Errorf("%w: %s has no history", engine.ErrNoRun, run)
-		}
-		if err := each(all); err != nil {
+		x, err := h.replayed(ctx, run, id, length)
+		if err != nil {
 			return err
 		}
-		id = all.Events[len(all.Events)-1].GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
-	}
-	return nil
-}
-
-// After calls each with the batches behind an event, which must be the last of a batch, or 0.
-func (h *Host) After(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) error {
-	return h.histories(ctx, run, func(all *history.History) error {
-		batches, err := h.replay(all)
-		if err != nil {
-			return fmt.Errorf("run %s: %w", run, err)
-		}
-		for _, b := range batches {
+		for _, b := range x.batches {
 			if b.First > seq {
 				if err := each(b); err != nil {
 					return err
 				}
 			}
 		}
-		return nil
-	})
+		id = x.next
+	}
+	return nil
 }
 
 // Replay runs the workflow of an execution again over its history, without a server, and returns the batches that it makes. The error wraps
@@ -240,3 +331,38 @@ func (h *Host) Journal(ctx context.Context, run string, each func(journal.Batch)
 	}
 	return start.Header, []byte(start.Definition), h.After(ctx, run, 0, each)
 }
+
+// Batches is Journal without the definition.
+func (h *Host) Batches(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, error) {
+	header, _, err := h.Journal(ctx, run, each)
+	return header, err
+}
+
+// Started returns the first event of a run.
+func (h *Host) Started(ctx context.Context, run string) (event.RunStarted, error) {
+	start, _, err := h.begun(ctx, run)
+	if err != nil {
+		return event.RunStarted{}, err
+	}
+	return start.First, nil
+}
+
+// Source returns the text that the run was started from, nil where none was kept.
+func (h *Host) Source(ctx context.Context, run string) ([]byte, error) {
+	start, _, err := h.begun(ctx, run)
+	if err != nil || len(start.Source) == 0 {
+		return nil, err
+	}
+	return wire.Expand(start.Source)
+}
+
+// Inbox is empty: the server hands a message to the run as soon as a worker drives it.
+func (h *Host) Inbox(context.Context, string) ([]event.External, error) { return nil, nil }
+
+// Expected is empty: a server keeps no durations of nodes.
+func (h *Host) Expected(context.Context, string) (durations.Expected, int, error) {
+	return durations.Expected{}, 0, nil
+}
+
+// Used is empty: a server keeps no usage of agents.
+func (h *Host) Used() (map[string]event.Bounds, error) { return nil, nil }

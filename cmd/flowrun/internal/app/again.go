@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/fleet"
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -74,6 +75,9 @@ func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
 	}
 	if limits := again.First.Targets; len(limits) > 0 && r.Only == "" && !r.JSON {
 		a.err.Printf("Run %s was limited to %s, and so is this run. To run the other steps, too: flowrun retry %s --all\n", info.Run, ui.Clean(strings.Join(limits, ", ")), info.Run)
+	}
+	if s.Address() != "" {
+		again.First.Dir, again.First.Env = fleet.Root, nil
 	}
 	run, err := s.Start(ctx, again.Start, held)
 	if err != nil {

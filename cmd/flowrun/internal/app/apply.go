@@ -39,9 +39,8 @@ the loops running; see flowrun programs list.`,
 	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and all that it needs; can be repeated")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
-	f.BoolVar(&o.Detach, "detach", false, "hand the run to the daemon of the store (flowrun serve), print its id, and return")
+	f.BoolVar(&o.Detach, "detach", false, "hand the run to the daemon of the store (flowrun serve) or to the workers of the engine, print its id, and return")
 	f.BoolVar(&o.NoFollow, "no-follow", false, "start no run for an event: events wait in the store for the next apply of the program")
-	f.StringVar(&o.Engine, "engine", "", "start the run on another engine, for its workers: the `address` temporal://HOST:PORT/NAMESPACE")
 	outputFlag(c, &o.Drive)
 	deathLimitFlag(c, &o.Drive)
 	noWaitFlag(c, &o.Drive)
@@ -50,6 +49,7 @@ the loops running; see flowrun programs list.`,
 
 // runApply checks a program, starts a run of it, and drives the run.
 func (a *app) runApply(o *args.Apply) error {
+	o.Engine = a.engine()
 	if err := o.Check(); err != nil {
 		return err
 	}

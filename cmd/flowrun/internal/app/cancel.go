@@ -66,6 +66,9 @@ func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 		return a.writeCancelled(info.Run, "", info.Status)
 	}
+	if s.Address() != "" {
+		return a.cancelOnFleet(s, info, r)
+	}
 	if info.Driver == 0 {
 		if err := a.prepareCancel(s, info.Run, r); err != nil {
 			return err

@@ -54,6 +54,8 @@ func (a *app) changed(s *store, run string) changed {
 	path := disk.Short(b.Path)
 	info, err := os.Stat(b.Path)
 	switch {
+	case err != nil && s.Address() != "": // the run was started on another machine
+		return changed{}
 	case errors.Is(err, fs.ErrNotExist):
 		return changed{what: fmt.Sprintf("%s, which run %s began with, does not exist any more", ui.Clean(path), run)}
 	case err != nil, !info.IsDir() && !info.Mode().IsRegular(): // reading it might wait

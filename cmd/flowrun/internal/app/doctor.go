@@ -37,5 +37,9 @@ func (a *app) runDoctor(path string, all, asJSON bool) error {
 	if all {
 		d.Newest = 0
 	}
-	return a.printFindings(d.Examine(path), asJSON)
+	found := d.Examine(path)
+	if a.engine() != "" {
+		found = append(found, a.examineFleet()...)
+	}
+	return a.printFindings(found, asJSON)
 }

@@ -83,6 +83,9 @@ func (a *app) driveRun(s *store, run string, p *runner.Program, r *view.Run, sce
 // sayStopped tells the user what a run that a signal stopped waits for, and how to resume it.
 func (a *app) sayStopped(run string, r *view.Run, sig os.Signal, scene ui.Scene, asJSON bool) error {
 	code := process.SignalCode(sig)
+	if a.engine() != "" {
+		return a.sayDetached(run, code, r.Status, scene, asJSON)
+	}
 	if asJSON {
 		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": run, "exit_code": code, "status": r.Status,
 			"waits": r.Waits()})
@@ -165,7 +168,7 @@ func (a *app) resumeSession(ctx context.Context, s *store, run string, o *args.G
 // user can still restore the folder.
 func checkFolder(ctx context.Context, s *store, run string) error {
 	first, _, err := s.Beginning(ctx, run)
-	if err != nil || first.Dir == "" {
+	if err != nil || first.Dir == "" || s.Address() != "" {
 		return err
 	}
 	if _, err := os.Stat(first.Dir); !errors.Is(err, os.ErrNotExist) {

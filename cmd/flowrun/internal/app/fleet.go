@@ -2,37 +2,40 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/fleet"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// dialFleet connects to the server of an address.
-func (a *app) dialFleet(ctx context.Context, address string) (*fleet.Fleet, error) {
-	if err := checkEngine(address); err != nil {
+// dialFleet connects to the server that keeps the runs.
+func (a *app) dialFleet(ctx context.Context) (*fleet.Fleet, error) {
+	dir, err := a.artifacts()
+	if err != nil {
 		return nil, err
 	}
-	return fleet.Dial(ctx, address)
+	return fleet.Dial(ctx, fleet.Options{Address: a.engine(), Release: Release, Folder: dir, Environ: a.Environ})
 }
 
-func checkEngine(address string) error {
-	if err := fleet.Check(address); err != nil {
-		return &args.Error{Message: "--engine: " + err.Error()}
+// openFleet is the store of the runs that a server keeps. A second signal ends a command that waits for the server.
+func (a *app) openFleet() (*store, error) {
+	f, err := a.dialFleet(context.Background())
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return f.Store, nil
 }
 
 // applyOnFleet starts a run on another engine, and follows it to its end. The run goes on without the follower.
 func (a *app) applyOnFleet(o *args.Apply) error {
-	if err := checkEngine(o.Engine); err != nil {
+	reports, err := o.Forms(ui.ReportForms)
+	if err != nil {
 		return err
 	}
 	p, w, err := a.pickWorkflow(&o.Path, o.Workflow)
@@ -50,89 +53,150 @@ func (a *app) applyOnFleet(o *args.Apply) error {
 	if runner.StartsItself(p.ir) {
 		a.saySo("this engine starts no runs for events and schedules of the program: this run alone starts")
 	}
-	ctx, release := process.UntilSignal(func(string) {})
-	defer release()
-	host, err := a.dialFleet(ctx, o.Engine)
+	s, err := a.openFleet()
 	if err != nil {
 		return err
 	}
-	defer host.Close()
+	defer s.Close()
+	ctx := context.Background()
 	start, where := newStart(p, w.Name, first)
-	run, err := host.Start(ctx, start)
+	run, err := s.Start(ctx, start, nil)
 	if err != nil {
 		return err
 	}
-	pinned, err := host.Load(start.Header.Definition, start.Definition)
+	pinned, err := s.Load(start.Header.Definition, start.Definition)
 	if err != nil {
 		return err
 	}
-	flags := " --engine " + ui.Quote(o.Engine)
-	a.sayUnserved(ctx, host, run, flags)
+	if info, err := s.Get(ctx, run); err == nil && info.Trouble != "" { // what the server does not answer is not said
+		a.err.Printf("run %s: %s\n", run, a.describeTrouble(info))
+	}
 	if o.Detach {
 		if o.JSON {
-			return ui.WriteJSON(a.out, map[string]string{"run": run})
+			return ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.detached", "run": run})
 		}
 		a.out.Printf("%s\n", run)
 		return nil
 	}
-	r := view.New(pinned.Workflow(first.Workflow))
-	screen := ui.NewLive(ui.NewProgress(a.out, a.err, ui.Scene{Where: func(step string) string { return where[step] }, Flags: flags}, o.JSON), r,
-		func(time.Time) []ui.Saying { return nil }, func(defect any) { a.err.Printf("flowrun: the progress display failed: %v\n", defect) })
-	end, err := host.Drive(ctx, run, screen.Watch)
-	screen.Close()
-	var stop *process.Interrupted
-	switch {
-	case errors.As(err, &stop):
-		a.err.Printf("flowrun: run %s continues without this command. Look at it with:\n  flowrun runs show %s%s\n", run, run, flags)
-		return &ended{process.SignalCode(stop.Signal)}
-	case err != nil:
-		return fmt.Errorf("following run %s: %w", run, err)
-	}
-	if !o.JSON {
-		ui.Outputs(a.out, knownOutputs(end))
-	}
-	switch {
-	case end.Status == event.Succeeded, end.Status == event.Skipped:
-		return nil
-	case !o.JSON:
-		a.err.Printf("Details: flowrun runs show %s%s\n", run, flags)
-	}
-	if end.Limit {
-		return &ended{exitLimit}
-	}
-	return &ended{exitNo}
+	scene := a.sceneOf(s, func(step string) string { return where[step] })
+	err = a.driveRun(s, run, pinned, view.New(pinned.Workflow(first.Workflow)), scene, &o.Drive, o.JSON)
+	return a.writeReports(s, run, scene, reports, err)
 }
 
-// sayUnserved tells the user that nobody drives a run. What the server does not answer is not said.
-func (a *app) sayUnserved(ctx context.Context, host *fleet.Fleet, run, flags string) {
-	queue, served, err := host.Served(ctx, run)
-	if err == nil && !served {
-		a.saySo(fmt.Sprintf("no worker takes work from the queue %s; run %s waits for one:\n  flowrun worker%s", queue, run, flags))
+// describeTrouble says what keeps a run of another engine from going on, and what to do.
+func (a *app) describeTrouble(info engine.Info) string {
+	if info.Driver != 0 || info.Status.Terminal() {
+		return ui.CleanLines(info.Trouble)
+	}
+	return fmt.Sprintf("%s. The run waits for a worker:\n  flowrun worker%s", ui.CleanLines(info.Trouble), a.engineHints())
+}
+
+// sayTroubles says once what keeps runs from going on.
+func (a *app) sayTroubles(infos []engine.Info) {
+	said := map[string]bool{}
+	for i := range infos {
+		if t := infos[i].Trouble; t != "" && !infos[i].Status.Terminal() && !said[t] {
+			said[t] = true
+			a.err.Printf("%s\n", a.describeTrouble(infos[i]))
+		}
 	}
 }
 
-// showOnFleet shows a run of another engine.
-func (a *app) showOnFleet(r *args.Show) error {
-	if r.Step != "" || r.At > 0 {
-		return &args.Error{Message: "runs show --engine shows whole runs, as they are now", Hint: "Leave the step and --at out."}
+// resumeOnFleet says what becomes of a run by itself.
+func (a *app) resumeOnFleet(s *store, info engine.Info, r *args.Resume) error {
+	for _, x := range []struct {
+		given bool
+		flag  string
+		words string
+	}{
+		{r.TakeOver, "--take-over", "Any worker goes on with the run when its worker falls silent: nothing has to be taken over."},
+		{r.DeathLimit != 0, "--death-limit", "An attempt whose workers die fails after a fixed number of them."},
+		{r.DryRun, "--dry-run", "Look at the run with: flowrun runs show " + info.Run + a.engineHints()},
+		{len(r.NewSecrets) > 0, "--new-secret", "Workers have the values of secrets: change them there."},
+	} {
+		if x.given {
+			return &args.Error{Message: x.flag + " is for runs of a store: workers drive this one", Hint: x.words}
+		}
 	}
-	ctx := context.Background()
-	host, err := a.dialFleet(ctx, r.Engine)
-	if err != nil {
-		return err
+	switch {
+	case info.Status.Terminal():
+		return a.continueRun(context.Background(), s, info, &r.Given, &r.Drive, nil, r.JSON, false)
+	case info.Trouble != "":
+		a.err.Printf("run %s does not go on: %s\n", info.Run, a.describeTrouble(info))
+		return &ended{exitNo}
 	}
-	defer host.Close()
-	p, err := host.Past(ctx, r.Run)
-	if err != nil {
-		return err
-	}
-	if r.JSON {
-		return ui.WriteRun(a.out, p.View, nil, struct{}{})
-	}
-	flags := " --engine " + ui.Quote(r.Engine)
-	ui.Show(a.out, p.View, nil, ui.Scene{Where: func(string) string { return "" }, Flags: flags}, event.At(time.Now()), ui.Shown{All: r.All, Failed: r.Failed})
-	if !p.View.Status.Terminal() {
-		a.sayUnserved(ctx, host, r.Run, flags)
-	}
+	a.err.Printf("run %s goes on by itself: workers drive it. Follow it with:\n  flowrun runs watch %s%s\n", info.Run, info.Run, a.engineHints())
 	return nil
+}
+
+// cancelOnFleet requests the end of a run. Its workers end it.
+func (a *app) cancelOnFleet(s *store, info engine.Info, r *args.Cancel) error {
+	ctx, release := process.UntilSignal(func(string) {})
+	defer release()
+	if err := s.Cancel(ctx, info.Run, r.Reason); err != nil {
+		return err
+	}
+	a.err.Printf("run %s: cancellation requested\n", info.Run)
+	if info.Trouble != "" {
+		a.err.Printf("run %s: %s\n", info.Run, a.describeTrouble(info))
+	}
+	if !r.Wait {
+		return a.writeCancelled(info.Run, "", "")
+	}
+	if r.Timeout > 0 {
+		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &cancelTimeout{"run " + info.Run, r.Timeout})
+		defer stop()
+		ctx = late
+	}
+	end, err := s.Drive(ctx, info.Run, nil)
+	if err != nil {
+		return a.explainCancelWait(ctx, err)
+	}
+	return a.sayCancelled(info.Run, end.Status)
+}
+
+// examineFleet says whether the server answers, who takes work from its queue, and which runs do not go on.
+func (a *app) examineFleet() (out []ui.Finding) {
+	ctx, flags := context.Background(), a.engineHints()
+	f, err := a.dialFleet(ctx)
+	if err != nil {
+		return []ui.Finding{{Name: "engine", Level: ui.Wrong, Text: err.Error(), Fix: "Start the server, or give its address: --engine temporal://HOST:PORT/NAMESPACE."}}
+	}
+	defer f.Close()
+	out = append(out, ui.Finding{Name: "engine", Level: ui.Fine, Text: "the server " + a.engine() + " answers"})
+	queue, workers, err := f.Workers(ctx)
+	switch {
+	case err != nil:
+		out = append(out, ui.Finding{Name: "workers", Level: ui.Wrong, Text: err.Error(), Fix: "Ask the operator of the server whether this account may describe task queues."})
+	case len(workers) == 0:
+		out = append(out, ui.Finding{Name: "workers", Level: ui.Odd, Text: "no worker takes work from the queue " + queue, Fix: "Start one with: flowrun worker" + flags})
+	default:
+		out = append(out, ui.Finding{Name: "workers", Level: ui.Fine, Text: fmt.Sprintf("%s of the queue %s", ui.Count(len(workers), "worker"), queue)})
+	}
+	if dir := f.Dir(); dir == "" {
+		out = append(out, ui.Finding{Name: "artifacts", Level: ui.Fine, Text: "no shared folder: outputs and logs lie in the histories of the server, as far as they fit"})
+	}
+	infos, err := f.Troubled(ctx)
+	if err != nil {
+		return append(out, ui.Finding{Name: "runs", Level: ui.Wrong, Text: err.Error(), Fix: "Ask the operator of the server whether this account may list workflows."})
+	}
+	for _, i := range infos {
+		fix := "Start a worker of its queue with: flowrun worker" + flags
+		if i.Driver != 0 {
+			fix = "Put right what the message says and restart the workers, or end the run: flowrun cancel " + i.Run + flags
+		}
+		out = append(out, ui.Finding{Name: "run " + i.Run, Level: ui.Wrong, Text: ui.CleanLines(i.Trouble), Fix: fix})
+	}
+	return out
+}
+
+// sayDetached tells the user that a run goes on without this command.
+func (a *app) sayDetached(run string, code int, status event.Status, scene ui.Scene, asJSON bool) error {
+	if asJSON {
+		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.detached", "run": run, "exit_code": code, "status": status})
+	} else {
+		a.err.Printf("flowrun: detached: run %s goes on without this command, on its workers. Look at it with:\n  flowrun runs show %s%s\nEnd it with:\n  flowrun cancel %s%s\n",
+			run, run, scene.Flags, run, scene.Flags)
+	}
+	return &ended{code}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -22,7 +21,7 @@ func (a *app) listRuns(r *args.List) error {
 	if err != nil {
 		return err
 	}
-	s, err := standalone.Read(dir)
+	s, err := a.openExisting(dir, nil)
 	if errors.Is(err, engine.ErrNoStore) {
 		if !r.JSON {
 			a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))
@@ -69,5 +68,8 @@ func (a *app) listRuns(r *args.List) error {
 		return nil
 	}
 	ui.List(a.out, rows, event.At(time.Now()), a.sceneOf(s, nil).Flags, r.JSON)
+	if s.Address() != "" && !r.JSON {
+		a.sayTroubles(infos)
+	}
 	return nil
 }

@@ -59,6 +59,9 @@ func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which continues it", info.Run, info.Parent),
 			Hint: fmt.Sprintf("flowrun resume %s%s", top, a.sceneOf(s, nil).Flags)}
 	}
+	if s.Address() != "" {
+		return a.resumeOnFleet(s, info, r)
+	}
 	ctx := context.Background()
 	if r.DryRun {
 		return a.resumeDry(ctx, s, info, r)

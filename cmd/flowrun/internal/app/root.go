@@ -53,12 +53,15 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 			}
 			return c.Help()
 		},
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			if err := args.OneOf("--color", a.global.Color, "auto", "always", "never"); err != nil {
 				return err
 			}
 			a.openTerminals()
 			if err := args.IsEnvironment(a.environment()); err != nil {
+				return err
+			}
+			if err := a.checkCommandEngine(c); err != nil {
 				return err
 			}
 			if err := a.setGrace(); err != nil {
@@ -132,6 +135,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 		"the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
 	f.StringVar(&a.global.Env, "env", "",
 		"the `environment`: runs are kept in env/NAME of the store, and NAME.flowvars beside the program gives variables (also FLOWRUN_ENV)")
+	a.engineFlags(root)
 	f.BoolVar(&a.global.UTC, "utc", false, "print times in UTC, not in the local time zone")
 	f.StringArrayVar(&a.global.Limits, "limit", nil,
 		"raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")

@@ -32,9 +32,6 @@ attempt, the verdicts of its gates, the nodes that depend on it. --failed prints
 			if err := r.Check(); err != nil {
 				return err
 			}
-			if r.Engine != "" {
-				return a.showOnFleet(&r)
-			}
 			return a.withRun(r.Run, nil, func(s *store, info engine.Info) error { return a.runShow(s, info, &r) })
 		},
 	}
@@ -42,7 +39,6 @@ attempt, the verdicts of its gates, the nodes that depend on it. --failed prints
 	c.Flags().IntVar(&r.At, "at", 0, "show the run after event `N`")
 	c.Flags().BoolVar(&r.All, "all", false, "show all nodes; otherwise a long list shows its failures, its running nodes and the last ones")
 	c.Flags().BoolVar(&r.Failed, "failed", false, "show only the steps that failed, with the end of their output")
-	c.Flags().StringVar(&r.Engine, "engine", "", "the run is on another engine: the `address` of it")
 	return c
 }
 
@@ -110,6 +106,8 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	}
 	if r.At == 0 && info.Interrupted() {
 		a.err.Printf("%s\n", a.describeUndriven(s, info))
+	} else if r.At == 0 && info.Trouble != "" {
+		a.err.Printf("%s\n", a.describeTrouble(info))
 	}
 	return nil
 }

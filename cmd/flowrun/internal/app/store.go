@@ -77,6 +77,9 @@ func (a *app) carryOptions() standalone.Options {
 
 // openStore opens the store in dir for driving runs, and creates the store if there is none.
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
+	if a.engine() != "" {
+		return a.openFleet()
+	}
 	o := a.carryOptions()
 	o.AnyRoom, o.TakeOver, o.DeathLimit = d.MakeDo, d.TakeOver, d.DeathLimit
 	var err error
@@ -93,6 +96,9 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 // openExisting opens the store in dir, for reading if drive is nil. It returns engine.ErrNoStore if
 // there is none. A store of an older version is migrated if the command writes to it.
 func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
+	if a.engine() != "" {
+		return a.openFleet()
+	}
 	s, err := standalone.Read(dir)
 	if drive == nil || err != nil && !errors.As(err, new(*engine.OlderStore)) {
 		return s, err
@@ -149,7 +155,7 @@ func (a *app) findRun(ctx context.Context, s *store, word string) (engine.Info, 
 	if _, missing := os.Stat(word); missing == nil {
 		return a.findNewest(ctx, s, word)
 	}
-	return info, &noRun{&args.Error{Message: fmt.Sprintf("there is no run %q in %s", word, s.Dir()), Hint: "See flowrun runs list."}}
+	return info, &noRun{&args.Error{Message: fmt.Sprintf("there is no run %q %s", word, placeOf(s)), Hint: "See flowrun runs list."}}
 }
 
 // noRun is the error of a word that means no run, file or folder.
@@ -173,7 +179,7 @@ func (a *app) findNewest(ctx context.Context, s *store, path string) (engine.Inf
 			return info, nil
 		}
 	}
-	return engine.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run in %s", path, s.Dir())}
+	return engine.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run %s", path, placeOf(s))}
 }
 
 // withRun calls a function with the run that a word means: see lookup.
@@ -212,13 +218,27 @@ func (a *app) openRun(word string, drive *args.Drive) (*store, engine.Info, erro
 	return s, info, nil
 }
 
+// placeOf says where the runs of a store are.
+func placeOf(s *store) string {
+	if s.Address() != "" {
+		return "on " + ui.Clean(s.Address())
+	}
+	return "in " + s.Dir()
+}
+
 // describeUndriven explains how to resume a run that no process drives.
 func (a *app) describeUndriven(s *store, info engine.Info) string {
+	if s.Address() != "" {
+		return "The run does not go on: " + a.describeTrouble(info)
+	}
 	return "Interrupted: no process drives this run. Continue with:\n  flowrun resume " + s.Top(context.Background(), info) + a.sceneOf(s, nil).Flags
 }
 
 // sceneOf returns how messages refer to the runs of a store.
 func (a *app) sceneOf(s *store, where func(string) string) ui.Scene {
+	if s.Address() != "" {
+		return ui.Scene{Where: where, Store: s.Address(), Flags: a.engineHints()}
+	}
 	return ui.Scene{Where: where, Store: disk.Short(s.Dir()), Flags: a.flagsFor(s.Dir())}
 }
 
@@ -227,6 +247,9 @@ func (a *app) flagsFor(dir string) string { return a.flagsAt("", dir) }
 
 // flagsAt is flagsFor for a command that names a program.
 func (a *app) flagsAt(path, dir string) string {
+	if a.engine() != "" {
+		return a.engineHints()
+	}
 	environment := ""
 	if a.global.Env != "" {
 		environment = " --env " + a.global.Env

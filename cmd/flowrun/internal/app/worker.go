@@ -29,7 +29,6 @@ Programs get the environment of the worker. The first Ctrl-C or TERM takes no ne
 		RunE: func(*cobra.Command, []string) error { return a.runWorker(&o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.Engine, "engine", "", "the `address` of the server: temporal://HOST:PORT/NAMESPACE")
 	f.StringSliceVar(&o.Queues, "queues", nil, "the task `queues` that the worker serves (default: the queue of the address, or flowrun)")
 	f.IntVar(&o.Slots, "slots", o.Slots, "at most `N` attempts at once")
 	f.StringVar(&o.Workspace, "workspace", ".", "the `folder` in which programs find their files")
@@ -37,6 +36,10 @@ Programs get the environment of the worker. The first Ctrl-C or TERM takes no ne
 }
 
 func (a *app) runWorker(o *args.Worker) error {
+	address := a.engine()
+	if address == "" {
+		return &args.Error{Message: "worker needs an engine", Hint: "Name it: --engine temporal://HOST:PORT/NAMESPACE."}
+	}
 	if err := o.Check(); err != nil {
 		return err
 	}
@@ -47,7 +50,11 @@ func (a *app) runWorker(o *args.Worker) error {
 	if info, err := os.Stat(workspace); err != nil || !info.IsDir() {
 		return &args.Error{Message: fmt.Sprintf("the workspace %s is not a folder", ui.Clean(o.Workspace))}
 	}
-	dir, err := a.storeDir(workspace)
+	logs, err := a.artifacts()
+	if err == nil && logs == "" {
+		logs, err = a.storeDir(workspace)
+		logs = filepath.Join(logs, "worker")
+	}
 	if err != nil {
 		return err
 	}
@@ -55,13 +62,13 @@ func (a *app) runWorker(o *args.Worker) error {
 		a.saySo("stopping: attempts that do not end soon are given back (press again to stop at once)")
 	})
 	defer release()
-	host, err := a.dialFleet(ctx, o.Engine)
+	host, err := a.dialFleet(ctx)
 	if err != nil {
 		return err
 	}
 	defer host.Close()
-	a.saySo(fmt.Sprintf("process %d serves %s with %d slots, workspace %s%s", os.Getpid(), o.Engine, o.Slots, ui.Clean(workspace), queuesOfWorker(o)))
-	return host.Serve(ctx, fleet.WorkerOptions{Queues: o.Queues, Slots: o.Slots, Workspace: workspace, Logs: filepath.Join(dir, "worker"), Environ: a.Environ, Executors: a.carryOptions()})
+	a.saySo(fmt.Sprintf("process %d serves %s with %d slots, workspace %s%s", os.Getpid(), ui.Clean(address), o.Slots, ui.Clean(workspace), queuesOfWorker(o)))
+	return host.Serve(ctx, fleet.WorkerOptions{Queues: o.Queues, Slots: o.Slots, Workspace: workspace, Logs: logs, Executors: a.carryOptions()})
 }
 
 func queuesOfWorker(o *args.Worker) string {

@@ -94,7 +94,7 @@ func (o *Apply) checkEngine() error {
 		given bool
 		flag  string
 	}{
-		{o.Logs, "--logs"}, {len(o.Reports) > 0, "--report"}, {o.NoFollow, "--no-follow"}, {o.DeathLimit != 0, "--death-limit"}, {o.NoWait != nil, "--no-wait"},
+		{o.NoFollow, "--no-follow"}, {o.DeathLimit != 0, "--death-limit"},
 	} {
 		if x.given {
 			return Errorf("%s works with runs of a store; with --engine, workers drive the run", x.flag)

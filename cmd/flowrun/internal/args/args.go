@@ -16,7 +16,9 @@ type Global struct {
 	Color string // auto | always | never
 	Store string // "" means the usual place
 	Env   string // the environment; "" means FLOWRUN_ENV, or none
-	UTC   bool   // times for people are in UTC
+	// Engine is the address of the server that keeps the runs, and Artifacts the folder that its workers and readers share.
+	Engine, Artifacts string
+	UTC               bool // times for people are in UTC
 	// Limits are those of files, each NAME=SIZE.
 	Limits []string
 }

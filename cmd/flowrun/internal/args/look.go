@@ -71,7 +71,6 @@ type Show struct {
 	At   int    // as it was after this event; 0: as it is
 	// All shows long lists of nodes in full; Failed shows only the steps that failed.
 	All, Failed bool
-	Engine      string // the address of another engine; "" means the store
 }
 
 // Check refuses numbers.

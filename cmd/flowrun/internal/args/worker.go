@@ -2,7 +2,6 @@ package args
 
 // Worker is what worker takes.
 type Worker struct {
-	Engine    string
 	Queues    []string
 	Slots     int
 	Workspace string
@@ -13,10 +12,7 @@ const MaxSlots = 1000
 
 // Check refuses what cannot be served.
 func (w *Worker) Check() error {
-	switch {
-	case w.Engine == "":
-		return &Error{"worker needs an engine", "Name it: --engine temporal://HOST:PORT/NAMESPACE."}
-	case w.Slots < 1 || w.Slots > MaxSlots:
+	if w.Slots < 1 || w.Slots > MaxSlots {
 		return Errorf("--slots is %d; it can be 1 to %d", w.Slots, MaxSlots)
 	}
 	return nil

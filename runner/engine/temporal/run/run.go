@@ -475,7 +475,7 @@ func (d *drive) page(begins, after uint64) ([]byte, error) {
 func (d *drive) close() ([]byte, error) {
 	end := *d.Fold().End()
 	s := wire.NewSummary(d.start.Header, &d.Session.Start().First)
-	s.Status, s.Ended, s.Events = end.Status, d.Fold().Last(), d.Fold().Seq()
+	s.Status, s.Ended, s.Events, s.End = end.Status, d.Fold().Last(), d.Fold().Seq(), engine.EncodeSummary(&end)
 	if memo, err := wire.Encode(s); err == nil && !d.Bare {
 		if err := workflow.UpsertMemo(d.ctx, map[string]any{wire.Memo: memo}); err != nil {
 			return nil, err

@@ -192,9 +192,12 @@ type Summary struct {
 	Status     event.Status `json:"status,omitempty"` // of a run that has ended
 	Ended      event.Time   `json:"ended,omitempty"`
 	Events     uint64       `json:"events,omitempty"`
+	RetryOf    string       `json:"retry_of,omitempty"`
+	// End is how the run ended, as engine.EncodeSummary gives it.
+	End json.RawMessage `json:"end,omitempty"`
 }
 
 // NewSummary describes a run that starts.
 func NewSummary(h journal.Header, first *event.RunStarted) Summary {
-	return Summary{Workflow: h.Workflow, Definition: h.Definition, Created: h.Created, Parent: first.Parent, ParentNode: first.ParentNode}
+	return Summary{Workflow: h.Workflow, Definition: h.Definition, Created: h.Created, Parent: first.Parent, ParentNode: first.ParentNode, RetryOf: first.RetryOf}
 }

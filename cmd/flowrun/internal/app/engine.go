@@ -1,0 +1,127 @@
+package app
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/fleet"
+	"github.com/flowrun/flowrun/runner/standalone"
+)
+
+// Names of the environment that say which engine keeps the runs, and which folder its workers and readers share.
+const (
+	engineEnv    = "FLOWRUN_ENGINE"
+	artifactsEnv = "FLOWRUN_ARTIFACTS"
+	// localEngine is the engine of this machine: the store.
+	localEngine = "local"
+)
+
+// carried and aside are what the table of commands says of those that an engine serves, and of those that no store and no engine concerns.
+const (
+	carried = ""
+	aside   = "-"
+)
+
+// onEngine says what becomes of each command where the runs are on another engine: it is carried out there, the engine does not concern it, or
+// it is refused with words that say what to do instead. A command with subcommands stands for those that are not in the table.
+var onEngine = map[string]string{
+	"apply": carried, "worker": carried, "doctor": carried,
+	"runs list": carried, "runs show": carried, "runs watch": carried, "runs timeline": carried, "runs diff": carried, "events": carried, "logs": carried,
+	"console": carried, "graph": carried, "replay": carried, "export": carried, "cancel": carried, "resume": carried, "retry": carried,
+	"inbox": carried, "decide": carried, "kv": carried, "emit": carried, "sync": carried, "limits": carried, "agents": carried,
+
+	"validate": aside, "test": aside, "fmt": aside, "explain": aside, "schema": aside, "init": aside, "import": aside, "lsp": aside, "memory": aside,
+	"plan": aside, "simulate": aside, "version": aside, "man": aside, "completion": aside, "help": aside, "backlog": aside, guardianName: aside, "__complete": aside, "__completeNoDesc": aside,
+
+	"runs prune": "removes runs of a store. " + standalone.Retention,
+	"backup":     "copies a store. Back up the database of the server with its own tools.",
+	"restore":    "restores a store. Restore the database of the server with its own tools.",
+	"serve":      "is the daemon of a store. On a Temporal server workers drive the runs: start flowrun worker.",
+	"open":       "opens the dashboard of a daemon, and a daemon serves a store. Look at a run with runs show, or write it to a page with export.",
+	"mcp":        "offers the runs of a store to agents. Leave the engine out.",
+	"loop":       "runs loops of a store. Leave the engine out.",
+	"routines":   "controls routines, which the daemon of a store starts. Start the workflow with apply, from a timer of the system.",
+	"dispatch":   "hands work to loops, which run in a store. Leave the engine out.",
+	"dlq":        "lists what the daemon and the loops of a store gave up. A run that failed: runs list --status failed.",
+	"programs":   "lists programs that the daemon of a store starts by itself. Leave the engine out.",
+	"stats":      "computes figures of a store. Count runs with: runs list --json.",
+	"gate":       "changes baselines of a store. Leave the engine out.",
+}
+
+// engineFlags declares the flags that say where the runs are.
+func (a *app) engineFlags(c *cobra.Command) {
+	f := c.PersistentFlags()
+	f.StringVar(&a.global.Engine, "engine", "",
+		"the `address` of the server that keeps the runs, temporal://HOST:PORT/NAMESPACE; local is the store (also "+engineEnv+")")
+	f.StringVar(&a.global.Artifacts, "artifacts", "",
+		"the `folder` that workers and readers of an engine share, for logs and long outputs (also "+artifactsEnv+")")
+}
+
+// engine is the address of the server that keeps the runs; "" for the store.
+func (a *app) engine() string {
+	address := a.global.Engine
+	if address == "" {
+		address = a.getenv(engineEnv)
+	}
+	if address == localEngine {
+		return ""
+	}
+	return address
+}
+
+// checkCommandEngine refuses a command that an engine does not carry out, and an engine where none belongs.
+func (a *app) checkCommandEngine(c *cobra.Command) error {
+	words := strings.Fields(c.CommandPath())[1:]
+	what, known := aside, len(words) == 0
+	for n := len(words); n > 0 && !known; n-- {
+		what, known = onEngine[strings.Join(words[:n], " ")]
+	}
+	address := a.engine()
+	name := strings.Join(words, " ")
+	switch {
+	case address == "" && a.global.Artifacts != "" && what != aside:
+		return &args.Error{Message: "--artifacts is the folder of an engine, and the runs are in a store", Hint: "Name the engine: --engine temporal://HOST:PORT/NAMESPACE."}
+	case address == "" && what == aside && a.global.Engine+a.global.Artifacts == "", address == "" && what != aside:
+		return nil
+	case what == aside && a.global.Engine+a.global.Artifacts == "": // of the environment, for other commands
+		return nil
+	case what == aside:
+		return &args.Error{Message: fmt.Sprintf("%s needs no engine", name), Hint: "Leave --engine and --artifacts out."}
+	case what != carried || !known:
+		return &args.Error{Message: fmt.Sprintf("flowrun %s %s", name, what), Hint: "The engine is " + ui.Clean(address) + "; --engine local is the store."}
+	case a.global.Store != "":
+		return &args.Error{Message: "--store and --engine cannot be combined: the server keeps the runs", Hint: "Leave one of them out."}
+	}
+	if err := fleet.Check(address); err != nil {
+		return &args.Error{Message: "--engine: " + err.Error()}
+	}
+	return nil
+}
+
+// artifacts is the folder that workers and readers of the engine share, absolute; "" if there is none.
+func (a *app) artifacts() (string, error) {
+	dir := a.global.Artifacts
+	if dir == "" {
+		dir = a.getenv(artifactsEnv)
+	}
+	if dir == "" {
+		return "", nil
+	}
+	return filepath.Abs(dir)
+}
+
+// engineHints are the flags of the engine for a command that a message names.
+func (a *app) engineHints() (flags string) {
+	if a.global.Engine != "" {
+		flags += " --engine " + ui.Quote(a.global.Engine)
+	}
+	if a.global.Artifacts != "" {
+		flags += " --artifacts " + ui.Quote(a.global.Artifacts)
+	}
+	return flags
+}

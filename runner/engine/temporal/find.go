@@ -1,0 +1,300 @@
+package temporal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/enums/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Bounds of a list of runs.
+const (
+	// MaxListed is how many runs a list has: the server reads all of them for it.
+	MaxListed = 10_000
+	pageSize  = 1000
+	// maxFound is how many runs an ambiguous name lists.
+	maxFound = 5
+)
+
+// executions are the rows of runs: one of each, because an execution that another one continues is left out.
+const executions = "WorkflowType = '" + wire.Workflow + "' AND ExecutionStatus != 'ContinuedAsNew'"
+
+// Served is the Driver of a run from whose queue a worker takes work: workers have no number.
+const Served = 1
+
+// Get describes a run.
+func (h *Host) Get(ctx context.Context, run string) (engine.Info, error) {
+	d, err := h.describe(ctx, run)
+	if err != nil {
+		return engine.Info{}, err
+	}
+	i, err := h.infoOf(d.GetWorkflowExecutionInfo())
+	if err != nil || i.Status.Terminal() {
+		return i, err
+	}
+	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
+	served, err := h.isServed(ctx, queue)
+	switch {
+	case err != nil:
+		return i, err
+	case served:
+		i.Driver = Served
+	default:
+		i.Last, i.Trouble = i.Created, unserved(queue)
+	}
+	if t := d.GetPendingWorkflowTask(); t.GetAttempt() >= stuckAfter {
+		i.Trouble = fmt.Sprintf("its workers fail at the same point again and again, %d times so far", t.GetAttempt())
+		if why := h.lastFailure(ctx, run); why != "" {
+			i.Trouble += ": " + why
+		}
+	}
+	return i, nil
+}
+
+// stuckAfter is how many attempts at a decision of a run are not an accident any more.
+const stuckAfter = 3
+
+func unserved(queue string) string {
+	return fmt.Sprintf("no worker takes work from the queue %s", queue)
+}
+
+// lastFailure returns why the newest decision of a run failed, as its history has it; "" if it does not.
+func (h *Host) lastFailure(ctx context.Context, run string) (why string) {
+	r, err := h.client.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx, &workflowservice.GetWorkflowExecutionHistoryReverseRequest{
+		Namespace: h.options.Namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: run}, MaximumPageSize: 20})
+	if err != nil {
+		return ""
+	}
+	for _, e := range r.GetHistory().GetEvents() {
+		if f := e.GetWorkflowTaskFailedEventAttributes(); f != nil {
+			return cmp.Or(f.GetFailure().GetMessage(), f.GetCause().String())
+		}
+		if f := e.GetWorkflowTaskTimedOutEventAttributes(); f != nil {
+			return "a worker did not answer in time"
+		}
+	}
+	return ""
+}
+
+// infoOf describes an execution, which is the newest one of its run. It does not say who drives it.
+func (h *Host) infoOf(x *workflowpb.WorkflowExecutionInfo) (engine.Info, error) {
+	s, err := h.summaryOf(x.GetMemo())
+	if err != nil {
+		return engine.Info{}, fmt.Errorf("run %s: %w", x.GetExecution().GetWorkflowId(), err)
+	}
+	i := engine.Info{Run: x.GetExecution().GetWorkflowId(), Workflow: s.Workflow, Definition: s.Definition, Created: s.Created, Ended: s.Ended, Events: s.Events,
+		Status: s.Status, Parent: s.Parent, ParentNode: s.ParentNode, RetryOf: s.RetryOf}
+	if len(s.End) > 0 {
+		_ = json.Unmarshal(s.End, &i.Summary) // without it the list only says less
+	}
+	switch x.GetStatus() {
+	case enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
+		i.Status, i.Ended = event.Running, 0
+	case enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		if i.Status == "" {
+			i.Status = event.Succeeded
+		}
+	default: // the server ended it, or somebody with another program
+		i.Status = event.FailedS
+		if x.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_CANCELED || x.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_TERMINATED {
+			i.Status = event.Cancelled
+		}
+		i.Trouble = fmt.Sprintf("the server ended the run before its journal did: its workflow is %s", strings.ToLower(x.GetStatus().String()))
+		i.Summary.Error = &event.Error{Kind: event.Fatal, Reason: event.ReasonLost, ExitCode: -1, Message: i.Trouble}
+	}
+	if i.Status.Terminal() && i.Ended == 0 {
+		i.Ended = event.At(x.GetCloseTime().AsTime())
+	}
+	return i, nil
+}
+
+// summaryOf reads the memo of a run.
+func (h *Host) summaryOf(m *commonpb.Memo) (s wire.Summary, err error) {
+	p := m.GetFields()[wire.Memo]
+	if p == nil {
+		return s, errors.New("it has no memo of flowrun")
+	}
+	var b []byte
+	if err := h.converter().FromPayload(p, &b); err != nil {
+		return s, err
+	}
+	return s, wire.Decode(b, &s)
+}
+
+// list calls each with the runs that a condition of the server's selects, until each returns false.
+func (h *Host) list(ctx context.Context, condition string, each func(*workflowpb.WorkflowExecutionInfo) bool) error {
+	query := executions
+	if condition != "" {
+		query += " AND " + condition
+	}
+	for next := []byte(nil); ; {
+		r, err := h.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: h.options.Namespace, Query: query, PageSize: pageSize, NextPageToken: next})
+		if err != nil {
+			return err
+		}
+		for _, x := range r.GetExecutions() {
+			if !each(x) {
+				return nil
+			}
+		}
+		if next = r.GetNextPageToken(); len(next) == 0 {
+			return nil
+		}
+	}
+}
+
+// infos lists runs, newest first, and says which are served.
+func (h *Host) infos(ctx context.Context, condition string) (list []engine.Info, err error) {
+	served := map[string]bool{}
+	err2 := h.list(ctx, condition, func(x *workflowpb.WorkflowExecutionInfo) bool {
+		i, bad := h.infoOf(x)
+		if bad != nil {
+			err = cmp.Or(err, bad)
+			return true
+		}
+		if !i.Status.Terminal() {
+			queue := x.GetTaskQueue()
+			is, known := served[queue]
+			if !known {
+				is, bad = h.isServed(ctx, queue)
+				if bad != nil {
+					err = bad
+					return false
+				}
+				served[queue] = is
+			}
+			if is {
+				i.Driver = Served
+			} else {
+				i.Last, i.Trouble = i.Created, unserved(queue)
+			}
+		}
+		list = append(list, i)
+		return len(list) < MaxListed
+	})
+	if err = cmp.Or(err2, err); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b engine.Info) int { return cmp.Compare(b.Created, a.Created) })
+	for i := range list {
+		if list[i].RetryOf == "" {
+			continue
+		}
+		if at := slices.IndexFunc(list, func(o engine.Info) bool { return o.Run == list[i].RetryOf }); at >= 0 && list[at].RetriedBy == "" {
+			list[at].RetriedBy = list[i].Run
+		}
+	}
+	return list, nil
+}
+
+// List returns the runs, newest first; limit 0 means all, [MaxListed] at most. A run that has just started is missing for a moment, because
+// servers list runs a moment later.
+func (h *Host) List(ctx context.Context, limit int) ([]engine.Info, error) {
+	list, err := h.infos(ctx, "")
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	return list, err
+}
+
+// Find returns the run that a person means; see [engine.Finder].
+func (h *Host) Find(ctx context.Context, name string) (engine.Info, error) {
+	id := strings.ToLower(name)
+	if engine.CheckID(id) == nil {
+		if i, err := h.Get(ctx, id); !errors.Is(err, engine.ErrNoRun) {
+			return i, err
+		}
+	}
+	list, err := h.infos(ctx, "")
+	if err != nil {
+		return engine.Info{}, err
+	}
+	for _, i := range list {
+		if i.Parent == "" && (name == "latest" || i.Workflow == name) {
+			return h.Get(ctx, i.Run)
+		}
+	}
+	many := &engine.Ambiguous{Name: name}
+	for _, i := range list {
+		if id != "" && strings.HasPrefix(i.Run, id) && len(many.Runs) < maxFound {
+			many.Runs = append(many.Runs, i.Run)
+		}
+	}
+	switch len(many.Runs) {
+	case 0:
+		return engine.Info{}, fmt.Errorf("%w: %s", engine.ErrNoRun, name)
+	case 1:
+		return h.Get(ctx, many.Runs[0])
+	}
+	return engine.Info{}, many
+}
+
+// Tree returns a run and all runs that it called, directly or not, callers first.
+func (h *Host) Tree(ctx context.Context, run string) ([]engine.Info, error) {
+	root, err := h.Get(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	tree := []engine.Info{root}
+	for n := 0; n < len(tree); n++ {
+		below, err := h.infos(ctx, fmt.Sprintf("ParentWorkflowId = '%s'", tree[n].Run))
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(below) // in the order of their starts
+		tree = append(tree, below...)
+	}
+	return tree, nil
+}
+
+// isServed reports whether a worker takes work from a queue. A worker that was killed counts for up to a minute.
+func (h *Host) isServed(ctx context.Context, queue string) (bool, error) {
+	pollers, err := h.pollers(ctx, queue)
+	return len(pollers) > 0, err
+}
+
+// pollers are the workers of a queue, by the names that they give the server.
+func (h *Host) pollers(ctx context.Context, queue string) (names []string, err error) {
+	q, err := h.client.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+	for _, p := range q.GetPollers() {
+		if time.Since(p.GetLastAccessTime().AsTime()) < polled {
+			names = append(names, p.GetIdentity())
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// Workers are the names of the workers of the host's queue.
+func (h *Host) Workers(ctx context.Context) ([]string, error) { return h.pollers(ctx, h.options.Queue) }
+
+// MaxExamined is how many runs that have not ended are examined one by one.
+const MaxExamined = 200
+
+// Troubled returns the runs that do not go on, newest first: of the newest [MaxExamined] runs that have not ended.
+func (h *Host) Troubled(ctx context.Context) (list []engine.Info, err error) {
+	open, err := h.infos(ctx, "ExecutionStatus = 'Running'")
+	for _, i := range open[:min(len(open), MaxExamined)] {
+		if err != nil {
+			return nil, err
+		}
+		i, err = h.Get(ctx, i.Run)
+		if err == nil && i.Trouble != "" && !i.Status.Terminal() {
+			list = append(list, i)
+		}
+	}
+	return list, err
+}

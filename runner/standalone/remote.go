@@ -1,0 +1,58 @@
+package standalone
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+)
+
+// Remote is a store whose runs a server keeps: the same readers and the same service, and no keeper of files. folder is where workers leave
+// logs and long outputs, "" if this process does not see them.
+func Remote(s *runner.Service, address, folder string) *Store {
+	return &Store{Service: s, Keeper: server{folder}, address: address}
+}
+
+// Address is that of the server that keeps the runs; "" for a store on this disk.
+func (s *Store) Address() string { return s.address }
+
+// ErrServer is the error of what only a store on a disk can do.
+type ErrServer struct {
+	What   string // such as "removing runs"
+	Advice string
+}
+
+func (e *ErrServer) Error() string {
+	return fmt.Sprintf("%s is for a store on this machine, and a Temporal server keeps these runs\n%s", e.What, e.Advice)
+}
+
+// Retention is what to do where runs are to be removed.
+const Retention = "The server removes a run some time after its end: set the retention of the namespace there (temporal operator namespace update --retention 72h NAMESPACE)."
+
+const ownStorage = "Back up and compact the database of the server with its own tools."
+
+// server is the keeper of a store whose runs a server keeps.
+type server struct{ folder string }
+
+var _ engine.Keeper = server{}
+
+func (s server) Dir() string { return s.folder }
+
+func (server) Remove(context.Context, []string, bool) error {
+	return &ErrServer{"removing runs", Retention}
+}
+
+func (server) Sweep(context.Context) error { return nil }
+
+func (server) Vacuum() error { return &ErrServer{"making the database smaller", ownStorage} }
+
+func (server) Backup(context.Context, string) error { return &ErrServer{"a backup", ownStorage} }
+
+func (server) Size(context.Context, string) (int64, error) { return 0, nil }
+
+func (server) FileSize() (int64, error) { return 0, nil }
+
+func (server) Examine(context.Context, int) (engine.Health, error) {
+	return engine.Health{}, &ErrServer{"examining journals", "Compare a run with what this release does: flowrun replay RUN."}
+}
