@@ -32,6 +32,7 @@ var sharedFiles = map[string]string{
 	"changed":       "programs that have changed since a run began",
 	"follow":        "runs that events start while a command lives",
 	"fleet":         "runs on another engine",
+	"engine":        "which engine keeps the runs, and what each command makes of it",
 	"drive":         "the screen and the end of a driven run",
 	"report":        "reports in files",
 	"output":        "the output of attempts",

@@ -93,6 +93,7 @@ runner/engine/sim                dsl/value runner/admission runner/engine runner
 runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/run runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal temporal temporal-api
 runner/engine/temporal/run       pure: runner/engine runner/engine/temporal/wire runner/event runner/journal temporal-workflow temporal-errors temporal-enums
 runner/engine/temporal/wire      pure: runner/engine runner/event runner/journal
+runner/engine/temporal/payload   temporal temporal-api protobuf
 runner/engine/temporal/work      runner/engine runner/engine/temporal/wire runner/event runner/executor temporal
 runner/executor/benchmark        dsl/ir dsl/value runner/event runner/executor
 runner/executor                  runner/event runner/executor/mask
@@ -165,7 +166,7 @@ var modules = map[string]string{
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
 	"yaml":     "go.yaml.in/yaml/v3",
 	"mcp":      "github.com/modelcontextprotocol/go-sdk",
-	"temporal": "go.temporal.io/sdk", "temporal-api": "go.temporal.io/api",
+	"temporal": "go.temporal.io/sdk", "temporal-api": "go.temporal.io/api", "protobuf": "google.golang.org/protobuf",
 	"temporal-workflow": "go.temporal.io/sdk/workflow", "temporal-errors": "go.temporal.io/sdk/temporal", "temporal-enums": "go.temporal.io/api/enums/v1",
 }
 

@@ -28,7 +28,7 @@ func (e *ErrServer) Error() string {
 }
 
 // Retention is what to do where runs are to be removed.
-const Retention = "The server removes a run some time after its end: set the retention of the namespace there (temporal operator namespace update --retention 72h NAMESPACE)."
+const Retention = "The server removes a run some time after its end: set the retention of the namespace there."
 
 const ownStorage = "Back up and compact the database of the server with its own tools."
 
@@ -54,5 +54,5 @@ func (server) Size(context.Context, string) (int64, error) { return 0, nil }
 func (server) FileSize() (int64, error) { return 0, nil }
 
 func (server) Examine(context.Context, int) (engine.Health, error) {
-	return engine.Health{}, &ErrServer{"examining journals", "Compare a run with what this release does: flowrun replay RUN."}
+	return engine.Health{}, &ErrServer{"examining journals", "Each run can be compared with what this release does."}
 }

@@ -80,6 +80,32 @@ func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 	return a.waitForCancelled(s, info.Run, info.Driver != 0, r)
 }
 
+// cancelOnFleet requests the end of a run. Its workers end it.
+func (a *app) cancelOnFleet(s *store, info engine.Info, r *args.Cancel) error {
+	ctx, release := process.UntilSignal(func(string) {})
+	defer release()
+	if err := s.Cancel(ctx, info.Run, r.Reason); err != nil {
+		return err
+	}
+	a.err.Printf("run %s: cancellation requested\n", info.Run)
+	if info.Trouble != "" {
+		a.err.Printf("run %s: %s\n", info.Run, a.describeTrouble(info))
+	}
+	if !r.Wait {
+		return a.writeCancelled(info.Run, "", "")
+	}
+	if r.Timeout > 0 {
+		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &cancelTimeout{"run " + info.Run, r.Timeout})
+		defer stop()
+		ctx = late
+	}
+	end, err := s.Drive(ctx, info.Run, nil)
+	if err != nil {
+		return a.explainCancelWait(ctx, err)
+	}
+	return a.sayCancelled(info.Run, end.Status)
+}
+
 // runCancelNode requests the end of one node. The driver of the run ends it.
 func (a *app) runCancelNode(s *store, info engine.Info, r *args.Cancel) error {
 	by := r.As

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -109,7 +108,7 @@ func (a *app) resumeOnFleet(s *store, info engine.Info, r *args.Resume) error {
 		flag  string
 		words string
 	}{
-		{r.TakeOver, "--take-over", "Any worker goes on with the run when its worker falls silent: nothing has to be taken over."},
+		{r.TakeOver, "--take-over", "If the worker of a run falls silent, another worker continues the run: nothing has to be taken over."},
 		{r.DeathLimit != 0, "--death-limit", "An attempt whose workers die fails after a fixed number of them."},
 		{r.DryRun, "--dry-run", "Look at the run with: flowrun runs show " + info.Run + a.engineHints()},
 		{len(r.NewSecrets) > 0, "--new-secret", "Workers have the values of secrets: change them there."},
@@ -122,37 +121,11 @@ func (a *app) resumeOnFleet(s *store, info engine.Info, r *args.Resume) error {
 	case info.Status.Terminal():
 		return a.continueRun(context.Background(), s, info, &r.Given, &r.Drive, nil, r.JSON, false)
 	case info.Trouble != "":
-		a.err.Printf("run %s does not go on: %s\n", info.Run, a.describeTrouble(info))
+		a.err.Printf("run %s does not continue: %s\n", info.Run, a.describeTrouble(info))
 		return &ended{exitNo}
 	}
-	a.err.Printf("run %s goes on by itself: workers drive it. Follow it with:\n  flowrun runs watch %s%s\n", info.Run, info.Run, a.engineHints())
+	a.err.Printf("run %s continues by itself: workers drive it. Follow it with:\n  flowrun runs watch %s%s\n", info.Run, info.Run, a.engineHints())
 	return nil
-}
-
-// cancelOnFleet requests the end of a run. Its workers end it.
-func (a *app) cancelOnFleet(s *store, info engine.Info, r *args.Cancel) error {
-	ctx, release := process.UntilSignal(func(string) {})
-	defer release()
-	if err := s.Cancel(ctx, info.Run, r.Reason); err != nil {
-		return err
-	}
-	a.err.Printf("run %s: cancellation requested\n", info.Run)
-	if info.Trouble != "" {
-		a.err.Printf("run %s: %s\n", info.Run, a.describeTrouble(info))
-	}
-	if !r.Wait {
-		return a.writeCancelled(info.Run, "", "")
-	}
-	if r.Timeout > 0 {
-		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &cancelTimeout{"run " + info.Run, r.Timeout})
-		defer stop()
-		ctx = late
-	}
-	end, err := s.Drive(ctx, info.Run, nil)
-	if err != nil {
-		return a.explainCancelWait(ctx, err)
-	}
-	return a.sayCancelled(info.Run, end.Status)
 }
 
 // examineFleet says whether the server answers, who takes work from its queue, and which runs do not go on.
@@ -195,7 +168,7 @@ func (a *app) sayDetached(run string, code int, status event.Status, scene ui.Sc
 	if asJSON {
 		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.detached", "run": run, "exit_code": code, "status": status})
 	} else {
-		a.err.Printf("flowrun: detached: run %s goes on without this command, on its workers. Look at it with:\n  flowrun runs show %s%s\nEnd it with:\n  flowrun cancel %s%s\n",
+		a.err.Printf("flowrun: detached: run %s continues without this command, on its workers. Look at it with:\n  flowrun runs show %s%s\nEnd it with:\n  flowrun cancel %s%s\n",
 			run, run, scene.Flags, run, scene.Flags)
 	}
 	return &ended{code}

@@ -229,7 +229,7 @@ func placeOf(s *store) string {
 // describeUndriven explains how to resume a run that no process drives.
 func (a *app) describeUndriven(s *store, info engine.Info) string {
 	if s.Address() != "" {
-		return "The run does not go on: " + a.describeTrouble(info)
+		return "The run does not continue: " + a.describeTrouble(info)
 	}
 	return "Interrupted: no process drives this run. Continue with:\n  flowrun resume " + s.Top(context.Background(), info) + a.sceneOf(s, nil).Flags
 }
