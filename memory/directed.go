@@ -19,11 +19,14 @@ type directed struct {
 	vectors   *vectors
 	texts     *vector.Texts
 	print     [sha256.Size]byte // of the texts that the direction was fitted to
+	size      int               // how many they were
+	live      int               // how many it could be fitted to
+	stale     bool              // one of them went away, or moved to another scope: they have to be found anew
 	direction []float32
 }
 
 func newDirected(v *vectors) *directed {
-	return &directed{vectors: v, texts: vector.NewTexts(glove.Dim)}
+	return &directed{vectors: v, texts: vector.NewTexts(glove.Dim), stale: true}
 }
 
 // fitSize is how many of n texts the direction is fitted to: the fewest that it can be fitted to, and then each time a tenth more.
@@ -50,11 +53,19 @@ func (l *directed) sync(x *index, fresh []*doc) {
 		return
 	}
 	l.remember(fresh)
-	fit := x.fitted()
-	print := fingerprint(fit)
-	if l.direction == nil || print != l.print {
-		l.print, l.direction = print, l.fit(print, fit)
-		l.texts, fresh = vector.NewTexts(glove.Dim), x.docs
+	for _, d := range fresh {
+		if fits(d) {
+			l.live++
+		}
+	}
+	if l.stale || fitSize(l.live) != l.size {
+		live := x.fitting()
+		fit := live[:fitSize(len(live))]
+		l.live, l.size, l.stale = len(live), len(fit), false
+		if print := fingerprint(fit); l.direction == nil || print != l.print {
+			l.print, l.direction = print, l.fit(print, fit)
+			l.texts, fresh = vector.NewTexts(glove.Dim), x.docs
+		}
 	}
 	for _, d := range fresh {
 		if d.slot < 0 {
@@ -106,16 +117,21 @@ func (l *directed) remember(docs []*doc) {
 	}
 }
 
-// fitted are the texts that the direction is fitted to. What lies in the scope of a run, where anybody may write, takes no part,
-// nor does working memory; nor do patterns, which say again what is there, and must not move the vectors that they were made by.
-func (x *index) fitted() []*doc {
+// fitting are the texts that the direction may be fitted to.
+func (x *index) fitting() []*doc {
 	live := make([]*doc, 0, len(x.docs))
 	for _, d := range x.docs {
-		if d.slot >= 0 && !d.item.Working && !d.item.Scope.IsRun() && d.item.Type != entry.Pattern {
+		if fits(d) {
 			live = append(live, d)
 		}
 	}
-	return live[:fitSize(len(live))]
+	return live
+}
+
+// fits reports whether the direction may be fitted to a text. What lies in the scope of a run, where anybody may write, takes no
+// part, nor does working memory; nor do patterns, which say again what is there, and must not move the vectors that they were made by.
+func fits(d *doc) bool {
+	return d.slot >= 0 && !d.item.Working && !d.item.Scope.IsRun() && d.item.Type != entry.Pattern
 }
 
 func fingerprint(docs []*doc) [sha256.Size]byte {

@@ -12,10 +12,14 @@ import (
 // index is what the reads look at: all entries as the state last had them, their words, and their vectors as far as there are
 // any. It is made of the state and can be made anew from it.
 type index struct {
+	state   *entry.State // that it was brought up to, as far as record seq
+	seq     uint64
 	vectors *vectors
 	docs    []*doc // in the order of the state
 	byID    map[string]*doc
+	lists   lists
 	slots   []*doc            // by slot of the corpus; nil where a text was removed
+	rows    *rows             // of the slots
 	keys    map[string][]*doc // that say the same, word for word
 	counted map[string]string // by the id under which a repeat came: the entry that was counted up
 	corpus  rank.Corpus
@@ -27,6 +31,7 @@ type index struct {
 // doc is an entry in the index.
 type doc struct {
 	item   entry.Item
+	at     int // its place in the order of the state
 	whole  string
 	slot   int // -1: nothing of it is to be found
 	pieces []piece
@@ -37,42 +42,92 @@ type doc struct {
 func newIndex(v *vectors) *index {
 	return &index{
 		vectors: v, byID: map[string]*doc{}, keys: map[string][]*doc{}, counted: map[string]string{},
-		meaning: vector.NewTexts(0), means: newDirected(v), missing: map[int]*doc{},
+		meaning: vector.NewTexts(0), means: newDirected(v), missing: map[int]*doc{}, lists: newLists(), rows: newRows(),
 	}
 }
 
-// sync brings the index up to the state. It looks at every entry, and works for those that are new or gone.
+// sync brings the index up to the state. It costs what has changed since, and looks at every entry only where the state is
+// another one, as after damage or a replaced database.
 func (x *index) sync(s *entry.State) {
-	x.docs = x.docs[:0]
 	var fresh []*doc
-	s.Each(func(i *entry.Item) bool {
-		d := x.byID[i.ID]
-		if d == nil || d.item.Seq != i.Seq || d.slot >= 0 && d.item.Text != i.Text { // new, put again, or reworded
-			x.drop(d)
-			d = &doc{slot: -1, count: 1}
-			x.byID[i.ID] = d
-			fresh = append(fresh, d)
+	if x.state != s {
+		x.docs = x.docs[:0]
+		s.Each(func(i *entry.Item) bool {
+			d, isNew := x.look(s, i)
+			if isNew {
+				fresh = append(fresh, d)
+			}
+			d.at = len(x.docs)
+			x.docs = append(x.docs, d)
+			return true
+		})
+		if len(x.docs) < len(x.byID) {
+			x.sweep()
 		}
-		moved, over := d.item.Scope != i.Scope, !d.item.Archived && i.Archived
-		d.item = *i
-		x.docs = append(x.docs, d)
-		switch {
-		case i.Forgotten || i.Reverted:
-			x.drop(d)
-		case moved && d.slot >= 0:
-			x.setKey(d)
-		case over && d.slot >= 0:
-			x.embed(d)
-		}
-		if i.Count != d.count {
-			x.count(s, d)
-		}
-		return true
-	})
-	if len(x.docs) < len(x.byID) {
-		x.sweep()
+	} else {
+		s.Changed(x.seq, func(i *entry.Item) bool {
+			old := x.byID[i.ID]
+			if d, isNew := x.look(s, i); isNew {
+				fresh = append(fresh, d)
+				x.order(d, old)
+			}
+			return true
+		})
 	}
+	x.state, x.seq = s, s.Last()
+	x.lists.sort()
 	x.take(slices.DeleteFunc(fresh, func(d *doc) bool { return d.item.Forgotten || d.item.Reverted }))
+}
+
+// look takes over what the state has of one entry. It gives its doc, which is a new one where the entry is new, was put again, or
+// was reworded.
+func (x *index) look(s *entry.State, i *entry.Item) (d *doc, isNew bool) {
+	d = x.byID[i.ID]
+	if d == nil || d.item.Seq != i.Seq || d.slot >= 0 && d.item.Text != i.Text {
+		x.drop(d)
+		x.unlist(d)
+		d, isNew = &doc{slot: -1, count: 1}, true
+		x.byID[i.ID] = d
+	}
+	moved, over := d.item.Scope != i.Scope, !d.item.Archived && i.Archived
+	if listingOf(&d.item) == listingOf(i) {
+		d.item = *i
+	} else {
+		x.unlist(d)
+		d.item = *i
+		x.list(d)
+	}
+	switch {
+	case i.Forgotten || i.Reverted:
+		x.drop(d)
+	case moved && d.slot >= 0:
+		x.setKey(d)
+		x.means.stale = true // what lies in the scope of a run takes no part in the fit
+	case over && d.slot >= 0:
+		x.embed(d)
+	}
+	x.see(d)
+	if i.Count != d.count {
+		x.count(s, d)
+	}
+	return d, isNew
+}
+
+// order gives a new doc its place: that of the old one, if the entry was reworded, else the last.
+func (x *index) order(d, old *doc) {
+	if old != nil && old.item.Seq == d.item.Seq {
+		d.at = old.at
+		x.docs[d.at] = d
+		return
+	}
+	if old != nil { // put again
+		x.docs = slices.Delete(x.docs, old.at, old.at+1)
+		for at, d := range x.docs[old.at:] {
+			d.at = old.at + at
+		}
+	}
+	d.at = len(x.docs)
+	x.docs = append(x.docs, d)
 }
 
 // sweep drops what the state no longer has, as damage took it.
@@ -84,6 +139,7 @@ func (x *index) sweep() {
 	for id, d := range x.byID { // any order: each is dropped for itself
 		if !there[id] {
 			x.drop(d)
+			x.unlist(d)
 			delete(x.byID, id)
 		}
 	}
@@ -110,7 +166,9 @@ func (x *index) drop(d *doc) {
 	}
 	x.means.remove(d)
 	delete(x.missing, d.slot)
+	x.means.stale = true
 	x.slots[d.slot] = nil
+	x.rows.views = nil
 	d.slot = -1
 }
 

@@ -63,9 +63,7 @@ func (m *Memory) gather(a *Ask, found []Hit) Recalled {
 	p := page{most: a.Budget, entries: a.Most, has: map[string]bool{}}
 	m.mu.RLock()
 	pinned := m.index.pinned(a.Viewer)
-	working := m.index.pick(func(i *entry.Item) bool {
-		return a.Session != "" && inWorking(i, a.Session) && a.Viewer.sees(i.Scope) && !isTalk(i)
-	})
+	working := m.index.working(a.Session, func(i *entry.Item) bool { return a.Session != "" && a.Viewer.sees(i.Scope) && !isTalk(i) })
 	recent := m.index.recent(a.Viewer, m.o.ShortTerm, m.now(), func(i *entry.Item) bool {
 		return i.Scope != entry.Shared && !(i.Type == entry.Success && i.Auto) // not others' tasks, nor that it went well, of itself
 	})

@@ -20,6 +20,19 @@ func (v Viewer) sees(s entry.Scope) bool {
 	return v.All || s == entry.Shared || slices.Contains(v.Scopes, s)
 }
 
+// name is the same for viewers that see the same.
+func (v Viewer) name() string {
+	if v.All {
+		return "all"
+	}
+	scopes := make([]string, len(v.Scopes))
+	for i, s := range v.Scopes {
+		scopes[i] = string(s)
+	}
+	slices.Sort(scopes)
+	return fmt.Sprintf("%q", slices.Compact(scopes))
+}
+
 // place gives a new entry the scope that its author may write to.
 //
 // A person and a rule write anywhere. An agent writes to its own scope and that of its run. An untrusted author writes to the

@@ -122,11 +122,15 @@ func (x *index) search(q *Query, meaning []float32) (found, error) {
 	if k <= 0 {
 		k = 10
 	}
+	scratch := x.rows.scratch.Get().(*rank.Scratch)
+	defer x.rows.scratch.Put(scratch)
 	ranked := x.corpus.Rank(rank.Query{
 		Text: q.Text, K: k, Meaning: byMeaning, WordVectors: byWords,
-		Seen:   func(slot int) bool { return x.slots[slot] != nil && searchable(&x.slots[slot].item, q.Viewer) },
-		Wanted: func(slot int) bool { return q.wants(&x.slots[slot].item) },
-		Facts:  func(slot int) rank.Facts { return facts(&x.slots[slot].item) },
+		View: x.rows.view(&x.corpus, q.Viewer), Scratch: scratch,
+		Wanted: func(slot int) bool {
+			return (q.Everything || x.rows.bySlot[slot].stands) && (!q.filters() || q.wants(&x.slots[slot].item))
+		},
+		Facts: func(slot int) rank.Facts { return x.rows.bySlot[slot].facts },
 	})
 	out := found{hits: make([]Hit, len(ranked)), floor: floor(byWords != nil, byMeaning != nil)}
 	for n, h := range ranked {
@@ -135,14 +139,18 @@ func (x *index) search(q *Query, meaning []float32) (found, error) {
 	return out, nil
 }
 
-// searchable says whether an entry takes part in what a viewer searches. Working memory does once it is archived.
-func searchable(i *entry.Item, v Viewer) bool {
-	return !i.Forgotten && !i.Reverted && (!i.Working || i.Archived) && v.sees(i.Scope)
+// searchable reports whether an entry takes part in searches. Working memory does once it is archived.
+func searchable(i *entry.Item) bool {
+	return !i.Forgotten && !i.Reverted && (!i.Working || i.Archived)
+}
+
+// filters reports whether only some entries are wanted, and wants whether one of them is.
+func (q *Query) filters() bool {
+	return q.Agent != "" || q.Type != "" || q.Tag != "" || !q.Since.IsZero()
 }
 
 func (q *Query) wants(i *entry.Item) bool {
-	return (q.Everything || i.SupersededBy == "" && !i.Archived) &&
-		(q.Agent == "" || i.Agent == q.Agent) &&
+	return (q.Agent == "" || i.Agent == q.Agent) &&
 		(q.Type == "" || i.Kind() == q.Type) &&
 		(q.Tag == "" || slices.Contains(i.Tags, q.Tag)) &&
 		(q.Since.IsZero() || !i.CreatedAt.Before(q.Since))

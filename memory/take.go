@@ -13,6 +13,10 @@ import (
 // take makes new entries findable: by their words, by the embedder's vectors and by the word vectors. The three have nothing in
 // common, so they are done side by side: half of the time that it takes to open a large store.
 func (x *index) take(fresh []*doc) {
+	if len(fresh) == 0 {
+		x.means.sync(x, nil)
+		return
+	}
 	divide(fresh, func(d *doc) {
 		d.whole = d.item.Whole()
 		d.pieces = pieces(d.whole)
@@ -20,6 +24,7 @@ func (x *index) take(fresh []*doc) {
 	for _, d := range fresh {
 		d.slot = len(x.slots)
 		x.slots = append(x.slots, d)
+		x.see(d)
 	}
 	var sides sync.WaitGroup
 	sides.Go(func() {

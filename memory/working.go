@@ -22,7 +22,7 @@ func (m *Memory) Working(ctx context.Context, session string) ([]entry.Item, err
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.index.pick(func(i *entry.Item) bool { return inWorking(i, session) }), nil
+	return m.index.working(session, func(*entry.Item) bool { return true }), nil
 }
 
 // ShortTerm is what the viewer has in short-term memory, in the order of time: learnings of the newest tasks that are young
@@ -39,35 +39,33 @@ func (m *Memory) ShortTerm(ctx context.Context, v Viewer) ([]entry.Item, error) 
 	return slices.CompactFunc(out, func(a, b entry.Item) bool { return a.ID == b.ID }), nil
 }
 
-func (x *index) pick(want func(*entry.Item) bool) []entry.Item {
-	var out []entry.Item
-	for _, d := range x.docs {
-		if want(&d.item) {
-			out = append(out, d.item)
-		}
-	}
-	return out
+// working is what is wanted of a session's working memory, in the order in which it was written.
+func (x *index) working(session string, want func(*entry.Item) bool) []entry.Item {
+	return slices.DeleteFunc(inOrder(x.lists.working[session]), func(i entry.Item) bool { return !want(&i) })
 }
 
 func (x *index) pinned(v Viewer) []entry.Item {
-	return x.pick(func(i *entry.Item) bool { return i.Pinned && i.Visible() && !i.Archived && v.sees(i.Scope) })
+	return slices.DeleteFunc(inOrder(x.lists.pinned), func(i entry.Item) bool { return !i.Visible() || i.Archived || !v.sees(i.Scope) })
 }
 
 // recent is what says now what the newest tasks taught, of those learnings that are wanted.
 func (x *index) recent(v Viewer, s ShortTerm, now time.Time, wanted func(*entry.Item) bool) []entry.Item {
 	oldest := now.Add(-s.Age)
-	learned := x.pick(func(i *entry.Item) bool {
-		return i.IsLearning() && !i.Forgotten && !i.Reverted && !i.Working && !i.Archived && v.sees(i.Scope) && !i.Last.Before(oldest)
-	})
-	byTime(learned)
 	tasks, told := map[string]bool{}, map[string]bool{}
 	var out []entry.Item
-	for _, i := range slices.Backward(learned) {
-		tasks[taskOf(&i)] = true
+	for _, d := range slices.Backward(x.lists.learned) {
+		i := &d.item
+		if i.Last.Before(oldest) {
+			break
+		}
+		if !v.sees(i.Scope) {
+			continue
+		}
+		tasks[taskOf(i)] = true
 		if len(tasks) > s.Tasks {
 			break
 		}
-		if n := x.now(&i); n != nil && !told[n.ID] && wanted(&i) && v.sees(n.Scope) {
+		if n := x.now(i); n != nil && !told[n.ID] && wanted(i) && v.sees(n.Scope) {
 			told[n.ID] = true
 			out = append(out, *n)
 		}

@@ -27,6 +27,7 @@ func (s *State) Apply(r Record) error {
 	for _, id := range r.IDs {
 		if n := s.nodes[id]; n != nil { // else damage took it
 			s.change(n, &r)
+			s.changed(n)
 		}
 	}
 	s.note(&r)
@@ -48,6 +49,12 @@ func (s *State) put(r *Record) {
 	s.nodes[e.ID] = n
 	s.order = append(s.order, n)
 	s.tally(&n.item, 1)
+	s.changed(n)
+}
+
+// changed notes that the last record changed an entry. Whoever changes an item calls it.
+func (s *State) changed(n *node) {
+	s.changes = append(s.changes, change{s.last, n})
 }
 
 // tally counts a learning, or takes it out of the count: if it is newer than its agent's last consolidation, and not in the
@@ -95,6 +102,7 @@ func (s *State) change(n *node, r *Record) {
 		if other := s.nodes[r.Other]; other != nil && !other.item.Reverted && !i.Reverted {
 			i.Repeats = with(i.Repeats, r.Other)
 			other.item.Repeats = with(other.item.Repeats, i.ID)
+			s.changed(other)
 		}
 	}
 }

@@ -27,6 +27,13 @@ type State struct {
 	order   []*node             // by Seq
 	lost    map[string]struct{} // named by damage, and not put again since
 	since   map[string]*learned // by agent
+	changes []change            // by record
+}
+
+// change says that a record changed an entry.
+type change struct {
+	seq  uint64
+	node *node
 }
 
 // node is an entry with what only the fold needs.
@@ -70,6 +77,17 @@ func (s *State) All() []Item {
 func (s *State) Each(f func(*Item) bool) {
 	for _, n := range s.order {
 		if !f(&n.item) {
+			return
+		}
+	}
+}
+
+// Changed shows the entries that the records after a number changed, as they are now, until f says no: each at least once, in the
+// order of the changes. It takes as long as there are changes, whatever the state holds. The items may not be changed, nor kept.
+func (s *State) Changed(after uint64, f func(*Item) bool) {
+	first, _ := slices.BinarySearchFunc(s.changes, after+1, func(c change, seq uint64) int { return cmp.Compare(c.seq, seq) })
+	for _, c := range s.changes[first:] {
+		if n := c.node; s.nodes[n.item.ID] == n && !f(&n.item) { // else the entry was put again since, and that is shown
 			return
 		}
 	}

@@ -278,6 +278,7 @@ func TestFoldIsAFunction(t *testing.T) {
 	ops := append([]Op{Put, Put, Put, Consolidate, Lost}, aboutEntries...)
 	rapid.Check(t, func(t *rapid.T) {
 		var one, two State
+		seen, upTo := map[string]Item{}, uint64(0) // by who follows the changes
 		for range rapid.IntRange(1, 60).Draw(t, "records") {
 			r := Record{Op: rapid.SampledFrom(ops).Draw(t, "op"), Seq: one.Last() + 1, At: start.Add(time.Duration(one.Last()))}
 			id, other := rapid.SampledFrom(ids).Draw(t, "id"), rapid.SampledFrom(append(ids, "")).Draw(t, "other")
@@ -292,6 +293,15 @@ func TestFoldIsAFunction(t *testing.T) {
 			errOne, errTwo := one.Apply(r), two.Apply(r)
 			if (errOne == nil) != (errTwo == nil) {
 				t.Fatalf("%+v: %v and %v", r, errOne, errTwo)
+			}
+			if rapid.Bool().Draw(t, "follow") {
+				one.Changed(upTo, func(i *Item) bool { seen[i.ID] = *i; return true })
+				upTo = one.Last()
+				for _, i := range one.All() {
+					if !reflect.DeepEqual(seen[i.ID], i) {
+						t.Fatalf("Changed did not show what became of %s:\n%+v\n%+v", i.ID, seen[i.ID], i)
+					}
+				}
 			}
 		}
 		if !reflect.DeepEqual(&one, &two) {

@@ -73,6 +73,7 @@ func (s *State) revert(n *node) {
 	for _, id := range n.item.Repeats {
 		if near := s.nodes[id]; near != nil {
 			near.item.Repeats = without(near.item.Repeats, n.item.ID)
+			s.changed(near)
 		}
 	}
 	n.item.Repeats = nil
@@ -81,6 +82,7 @@ func (s *State) revert(n *node) {
 			for _, id := range r.IDs {
 				if old := s.nodes[id]; old != nil {
 					old.settle()
+					s.changed(old)
 				}
 			}
 		}

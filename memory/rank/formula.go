@@ -28,11 +28,26 @@ const (
 	supersededWeight  = -0.3
 )
 
+// mostOfRecency is the most that the age of a text adds to its score, and mostOfFacts that of all that does not depend on the query; both
+// a little more, so that no rounding counts.
+const (
+	mostOfRecency = recencyWeight + 1e-9
+	mostOfFacts   = mostOfRecency + importanceWeight + usesWeight
+)
+
 // HalfLife is the age, counted from the newest text seen, at which recency counts half.
 const HalfLife = 30 * 24 * time.Hour
 
 // manyUses is the number of uses from which more count no more: 2^5-1.
 const manyUses = 31
+
+// ofUses is what a number of uses adds to a score.
+var ofUses = func() (parts [manyUses + 1]float64) {
+	for n := range parts {
+		parts[n] = usesWeight * libm.Log2(1+float64(n)) / libm.Log2(1+manyUses)
+	}
+	return parts
+}()
 
 // Facts are what is known of a text beside its words. They may change from search to search.
 type Facts struct {
@@ -62,12 +77,15 @@ func (p Parts) Score() float64 {
 	return p.Evidence() + p.Neighbours + p.Recency + p.Importance + p.Uses + p.Superseded
 }
 
-// addFacts fills the parts that do not depend on the query.
-func (p *Parts) addFacts(f Facts, age time.Duration) {
-	p.Recency = float64(recencyWeight * libm.Exp2(-float64(age)/float64(HalfLife)))
+// addFacts fills the parts that depend neither on the query nor on the time.
+func (p *Parts) addFacts(f Facts) {
 	p.Importance = float64(importanceWeight * min(1, max(0, f.Importance)))
-	p.Uses = usesWeight * libm.Log2(1+float64(min(manyUses, max(0, f.Uses)))) / libm.Log2(1+manyUses)
+	p.Uses = ofUses[min(manyUses, max(0, f.Uses))]
 	if f.Superseded {
 		p.Superseded = supersededWeight
 	}
+}
+
+func recency(age time.Duration) float64 {
+	return float64(recencyWeight * libm.Exp2(-float64(age)/float64(HalfLife)))
 }

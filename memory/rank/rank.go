@@ -1,15 +1,14 @@
 package rank
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Query asks for the texts that answer Text. Functions and slices are by slot.
 type Query struct {
 	Text string
 	// Seen says what the viewer sees; nil is everything. What is not seen does not exist for this search.
 	Seen func(slot int) bool
+	// View is what Seen says of all texts, so that it need not be asked for each search; nil: it is asked.
+	View *View
+	// Scratch is used again from search to search; nil: it is made.
+	Scratch *Scratch
 	// Wanted says which of the seen texts may be answers; nil is all of them.
 	Wanted func(slot int) bool
 	// Meaning and WordVectors are, for two embedders, the means of two cosines with the query: that of the whole text, and
@@ -32,26 +31,22 @@ type Hit struct {
 // Rank answers a query, best first. A text without any evidence, of its own or of a neighbour, is not an answer.
 func (c *Corpus) Rank(q Query) []Hit {
 	s := c.search(q)
-	type scored struct {
-		slot  int
-		score float64
-	}
-	var found []scored
-	for slot := range c.docs {
-		if !s.v.seen[slot] || q.Wanted != nil && !q.Wanted(slot) || s.evidence[slot]+s.near(slot) <= 0 {
+	defer func() { s.setBack(s.found) }()
+	best := best{corpus: c, most: q.K}
+	for _, n := range s.found {
+		slot := int(n)
+		near := s.near(slot)
+		if s.evidence[slot]+near <= 0 || best.excludes(s.evidence[slot]+float64(neighbourWeight*near)+mostOfFacts) || q.Wanted != nil && !q.Wanted(slot) {
 			continue
 		}
-		found = append(found, scored{slot, s.parts(slot).Score()})
-	}
-	slices.SortFunc(found, func(x, y scored) int {
-		if n := cmp.Compare(y.score, x.score); n != 0 {
-			return n
+		p := s.timeless(slot)
+		if best.excludes(p.Score() + mostOfRecency) {
+			continue
 		}
-		return cmp.Compare(c.docs[x.slot].id, c.docs[y.slot].id)
-	})
-	if q.K > 0 {
-		found = found[:min(q.K, len(found))]
+		p.Recency = s.recency(slot)
+		best.offer(scored{slot, p.Score()})
 	}
+	found := best.sorted()
 	hits := make([]Hit, len(found))
 	for i, f := range found {
 		hits[i] = Hit{Slot: f.slot, ID: c.docs[f.slot].id, Score: f.score, Parts: s.parts(f.slot)}
@@ -61,22 +56,56 @@ func (c *Corpus) Rank(q Query) []Hit {
 
 // search is one query at work. Slices are by slot.
 type search struct {
-	c             *Corpus
-	q             Query
-	v             *view
-	own, previous []float64
-	evidence      []float64
+	*Scratch
+	c     *Corpus
+	q     Query
+	v     *View
+	found []int32 // the texts that can be answers, in no order
 }
 
 func (c *Corpus) search(q Query) *search {
-	s := &search{c: c, q: q, v: c.view(q.Seen), evidence: make([]float64, len(c.docs))}
-	s.own, s.previous = c.words(q.Text, s.v)
-	for slot := range s.evidence {
-		if s.v.seen[slot] {
-			s.evidence[slot] = s.itself(slot).Evidence()
+	s := &search{Scratch: q.Scratch, c: c, q: q, v: q.View}
+	if s.Scratch == nil {
+		s.Scratch = &Scratch{}
+	}
+	if s.v == nil {
+		s.v = &View{}
+		s.v.Extend(c, q.Seen)
+	}
+	s.reach(len(c.docs))
+	s.found = c.words(q.Text, s.v, s.Scratch)
+	if len(q.Meaning)+len(q.WordVectors) > 0 {
+		s.found = s.found[:0]
+		for slot, seen := range s.v.seen {
+			if seen {
+				s.found = append(s.found, int32(slot))
+			}
 		}
 	}
+	for _, slot := range s.found {
+		s.evidence[slot] = s.itself(int(slot)).Evidence()
+	}
+	s.addNeighbours()
 	return s
+}
+
+// addNeighbours adds what stands beside the texts that have evidence: it has a share of that.
+func (s *search) addNeighbours() {
+	if s.v.before == nil || len(s.found) == s.v.all {
+		return
+	}
+	for _, slot := range s.found {
+		s.have[slot] = true
+	}
+	for _, slot := range s.found {
+		before, after := s.v.neighbours(slot)
+		for _, n := range [...]int32{before, after} {
+			if n != none && !s.have[n] {
+				s.have[n] = true
+				s.found = append(s.found, n)
+			}
+		}
+	}
 }
 
 // itself are the parts that a text has earned alone.
@@ -91,7 +120,8 @@ func (s *search) itself(slot int) Parts {
 
 // near is the greater evidence of the two neighbours.
 func (s *search) near(slot int) (most float64) {
-	for _, n := range []int32{s.v.before[slot], s.v.after[slot]} {
+	before, after := s.v.neighbours(int32(slot))
+	for _, n := range [...]int32{before, after} {
 		if n != none {
 			most = max(most, s.evidence[n])
 		}
@@ -99,17 +129,24 @@ func (s *search) near(slot int) (most float64) {
 	return most
 }
 
-// parts are all parts of a score.
+// parts are all parts of a score. The recency takes most of the time, and few texts are so near to the best that it decides.
 func (s *search) parts(slot int) Parts {
-	p := s.itself(slot)
-	p.Neighbours = float64(neighbourWeight * s.near(slot))
-	var f Facts
-	if s.q.Facts != nil {
-		f = s.q.Facts(slot)
-	}
-	p.addFacts(f, s.v.newest.Sub(s.c.docs[slot].at))
+	p := s.timeless(slot)
+	p.Recency = s.recency(slot)
 	return p
 }
+
+// timeless are all parts but the recency.
+func (s *search) timeless(slot int) Parts {
+	p := s.itself(slot)
+	p.Neighbours = float64(neighbourWeight * s.near(slot))
+	if s.q.Facts != nil {
+		p.addFacts(s.q.Facts(slot))
+	}
+	return p
+}
+
+func (s *search) recency(slot int) float64 { return recency(s.v.newest.Sub(s.c.docs[slot].at)) }
 
 // positive is the score of a slot where it says something, else 0. Not a number says nothing either.
 func positive(scores []float64, slot int) float64 {

@@ -250,3 +250,43 @@ func BenchmarkAdd(b *testing.B) {
 		}
 	}
 }
+
+// TestKeptViews asks a corpus again and again, with views that are made longer as texts come: the answers are those of a search that
+// keeps nothing, to the last bit.
+func TestKeptViews(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := texts(t)
+		var c rank.Corpus
+		hidden := map[int]bool{}
+		seen := map[string]func(int) bool{"all": nil, "some": func(slot int) bool { return !hidden[slot] }}
+		views := map[string]*rank.View{"all": {}, "some": {}}
+		var scratch rank.Scratch
+		for _, d := range all {
+			slot := c.Add(d.Doc)
+			hidden[slot] = rapid.Bool().Draw(t, "hidden")
+			q := rank.Query{Text: query(t), K: rapid.IntRange(0, 4).Draw(t, "k")}
+			for _, viewer := range []string{"all", "some"} {
+				if rapid.IntRange(0, 3).Draw(t, "stays behind") == 0 {
+					continue
+				}
+				want := c.Rank(rank.Query{Text: q.Text, K: q.K, Seen: seen[viewer]})
+				views[viewer].Extend(&c, seen[viewer])
+				q.View, q.Scratch = views[viewer], &scratch
+				if diff := cmp.Diff(want, c.Rank(q)); diff != "" {
+					t.Fatalf("%s (-keeps nothing +keeps)\n%s", viewer, diff)
+				}
+			}
+		}
+	})
+}
+
+// TestTheBestAreTheFirstOfAll compares the few answers that are wanted with the first of all.
+func TestTheBestAreTheFirstOfAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all, q := texts(t), query(t)
+		every, k := ask(all, q, nil, 0), rapid.IntRange(1, 5).Draw(t, "k")
+		if diff := cmp.Diff(every[:min(k, len(every))], ask(all, q, nil, k)); diff != "" {
+			t.Fatalf("(-first of all +best)\n%s", diff)
+		}
+	})
+}

@@ -12,13 +12,20 @@ const (
 	b  = 0.75
 )
 
-// words gives every seen text its BM25 score for the query, once by its own words, and once by its own and those of the text
-// before it in its session; the latter only for texts that have one. Both are shares of the most that the query could reach:
-// all its terms, each as often as can count. A query of which only common words match has small scores this way, and what the
-// vectors say then weighs more.
-func (c *Corpus) words(query string, v *view) (own, previous []float64) {
-	own, previous = make([]float64, len(c.docs)), make([]float64, len(c.docs))
-	counts := make([]int32, len(c.docs)) // of one term, in a text and the one before it
+// words gives the seen texts that have a term of the query their BM25 scores, once by their own words, and once by their own and
+// those of the text before them in their session; the latter only for texts that have one. found are their slots, in no order. Both are
+// shares of the most that the query could reach: all its terms, each as often as can count. A query of which only common words match has
+// small scores this way, and what the vectors say then weighs more.
+func (c *Corpus) words(query string, v *View, s *Scratch) (found []int32) {
+	own, previous := s.own, s.previous
+	counts := s.counts // of one term, in a text and the one before it
+	have := s.have     // which slots are in found
+	find := func(slot int32) {
+		if !have[slot] {
+			have[slot] = true
+			found = append(found, slot)
+		}
+	}
 	var touched []int32
 	var mostOwn, mostPrevious float64
 	ownLength := float64(v.allLength) / max(1, float64(v.all))
@@ -31,37 +38,42 @@ func (c *Corpus) words(query string, v *view) (own, previous []float64) {
 			}
 			counts[slot] += n
 		}
-		found := 0
+		seen := 0
 		for _, p := range c.terms[asked.term] {
 			if !v.seen[p.slot] {
 				continue
 			}
-			found++
-			if v.before[p.slot] != none {
+			seen++
+			before, after := v.neighbours(p.slot)
+			if before != none {
 				touch(p.slot, p.count)
 			}
-			if after := v.after[p.slot]; after != none {
+			if after != none {
 				touch(after, p.count)
 			}
 		}
-		weight := float64(asked.times * rarity(v.all, found))
+		weight := float64(asked.times * rarity(v.all, seen))
 		mostOwn += float64(weight * (k1 + 1))
 		for _, p := range c.terms[asked.term] {
 			if v.seen[p.slot] {
+				find(p.slot)
 				own[p.slot] += float64(weight * saturated(p.count, float64(c.docs[p.slot].length)/ownLength))
 			}
 		}
 		weight = float64(asked.times * rarity(v.chained, len(touched)))
 		mostPrevious += float64(weight * (k1 + 1))
 		for _, slot := range touched {
+			find(slot)
 			length := c.docs[slot].length + c.docs[v.before[slot]].length
 			previous[slot] += float64(weight * saturated(counts[slot], float64(length)/previousLength))
 			counts[slot] = 0
 		}
 	}
-	divide(own, mostOwn)
-	divide(previous, mostPrevious)
-	return own, previous
+	for _, slot := range found {
+		own[slot] = share(own[slot], mostOwn)
+		previous[slot] = share(previous[slot], mostPrevious)
+	}
+	return found
 }
 
 // MaxTerms is how many different terms of a query are looked for, the first ones: a task that is recalled for may be a long
@@ -102,11 +114,9 @@ func saturated(count int32, length float64) float64 {
 	return f * (k1 + 1) / (f + float64(k1*(1-b+float64(b*length))))
 }
 
-func divide(scores []float64, most float64) {
+func share(score, most float64) float64 {
 	if most == 0 {
-		return
+		return score
 	}
-	for i := range scores {
-		scores[i] /= most
-	}
+	return score / most
 }
