@@ -15,9 +15,12 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// The numbers of TestProcessesShareLimits. The large test is
+// The numbers of TestProcessesShareLimits. The large tests are
 //
+//	go test ./runner/engine/local -run TestProcessesShareLimits -limits.processes 64 -v
 //	go test ./runner/engine/local -run TestProcessesShareLimits -limits.processes 64 -limits.steps 50 -limits.kills 4 -timeout 30m -v
+//
+// The first takes 44 s where 30 other processes want the two processors; the second takes more than a quarter of an hour there.
 var (
 	limitsProcesses = flag.Int("limits.processes", 3, "how many processes share the limits")
 	limitsSteps     = flag.Int("limits.steps", 8, "how many attempts each of them makes")

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/shared"
 )
 
@@ -18,8 +19,13 @@ import (
 // an attempt itself: the effect and the recorded answer are one transaction, and only the process that
 // drives the run can write it. So an attempt has its effect once, whatever process dies when.
 
-// maxAnswered is how many attempts one transaction answers at most.
-const maxAnswered = 256
+// maxAnswered is how many attempts one transaction answers at most: as many as the batch of their ends holds. Each transaction costs two
+// syncs, its own and that of the batch. With 256, a fan-out of 20,000 takes 0.64 s in place of 0.59 on an idle processor and a disk that syncs
+// in 4 ms, and 4.2 s in place of 3.0 on a busy processor (flowbench -rows kv).
+const maxAnswered = journal.MaxBatchEvents
+
+// maxTelling is how many of these are not operations on keys: such an attempt may write a message to each of many runs.
+const maxTelling = 256
 
 // maxJoined is how many attempts are answered by the transaction of the batch that starts them. More are answered beside
 // the next batch.
@@ -125,7 +131,12 @@ func (s *storing) cancelQueued(ticket uint64) {
 func (s *storing) takeQueued() (batch []*event.Attempt, answers []*event.AttemptFinished) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := min(len(s.queue), maxAnswered)
+	n := 0
+	for telling := 0; n < min(len(s.queue), maxAnswered) && telling < maxTelling; n++ {
+		if s.queue[n].Store.KV == nil {
+			telling++
+		}
+	}
 	for _, a := range s.queue[:n] {
 		if !s.cancelled[a.Ticket] {
 			batch = append(batch, a)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
@@ -120,6 +121,29 @@ func TestBatchTakesFewStatements(t *testing.T) {
 	}
 	if body, found, err := e.readRows().Get("kv-count", "n"); string(body) != fmt.Sprint(maxAnswered, " 0") || !found || err != nil {
 		t.Errorf("the namespace has %s keys (%v)", body, err)
+	}
+}
+
+// A transaction answers as many operations on keys as a batch has events, and fewer attempts that may write to many runs.
+func TestOneTransactionIsBounded(t *testing.T) {
+	kv, emit := &event.StoreRequest{KV: &event.KVRequest{}}, &event.StoreRequest{Emit: &event.EmitRequest{}}
+	for _, c := range []struct {
+		queue []*event.StoreRequest
+		want  []int
+	}{
+		{slices.Repeat([]*event.StoreRequest{kv}, maxAnswered+1), []int{maxAnswered, 1, 0}},
+		{slices.Repeat([]*event.StoreRequest{emit}, maxTelling+2), []int{maxTelling, 2, 0}},
+		{slices.Repeat([]*event.StoreRequest{kv, emit}, maxTelling+1), []int{2 * maxTelling, 2, 0}},
+	} {
+		s := storing{working: true}
+		for i, r := range c.queue {
+			s.queue = append(s.queue, &event.Attempt{Ticket: uint64(i), Store: r})
+		}
+		for i, want := range c.want {
+			if batch, answers := s.takeQueued(); len(batch) != want || len(answers) != 0 {
+				t.Errorf("part %d of %d attempts has %d, want %d", i+1, len(c.queue), len(batch), want)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -12,18 +13,21 @@ const maxNullCPU = 25
 
 // nullAttempts measures the whole process of flowrun, and of the floor the writing alone.
 func nullAttempts(l *lab) ([]figure, error) {
-	fan, err := l.durable("null, fan-out", l.n(50_000), slots, atLeast(0.4), atMost(maxNullCPU), workflow(concurrency(slots), forEach("s", l.n(50_000), null)))
+	fan, err := l.durable("null, fan-out", l.n(50_000), rowsOf(slots), atLeast(0.4), atMost(maxNullCPU), workflow(concurrency(slots), forEach("s", l.n(50_000), null)))
 	if err != nil {
 		return fan, err
 	}
 	n := l.n(5_000)
-	one, err := l.durable("null, chain", n, 1, atLeast(0.7), bound{}, workflow(chain(n, null)))
+	one, err := l.durable("null, chain", n, rowsOf(1), atLeast(0.7), bound{}, workflow(chain(n, null)))
 	return append(fan, one...), err
 }
 
-// durable compares n attempts with n rows in groups of so many.
-func (l *lab) durable(what string, n, group int, rate, cost bound, text string) ([]figure, error) {
-	var share, ours, theirs, cpu, floorCPU series
+// rowsOf is the floor of one row for each attempt, so many of them a transaction.
+func rowsOf(group int) []string { return []string{"sqlite", "-group", strconv.Itoa(group)} }
+
+// durable compares n attempts with what the floor writes for as many.
+func (l *lab) durable(what string, n int, least []string, rate, cost bound, text string) ([]figure, error) {
+	var share, ours, theirs, cpu, floorCPU, group series
 	bytes := 0
 	err := l.each(func() error {
 		a, dir, err := l.apply(text)
@@ -31,7 +35,7 @@ func (l *lab) durable(what string, n, group int, rate, cost bound, text string) 
 		if err != nil {
 			return err
 		}
-		c, b, err := l.floor("sqlite", "-n", strconv.Itoa(n), "-group", strconv.Itoa(group), "-like", filepath.Join(dir, store))
+		c, b, err := l.floor(append(slices.Clone(least), "-n", strconv.Itoa(n), "-like", filepath.Join(dir, store))...)
 		if err != nil {
 			return err
 		}
@@ -40,12 +44,13 @@ func (l *lab) durable(what string, n, group int, rate, cost bound, text string) 
 		share.add(b.Wall.Seconds() / a.Wall.Seconds())
 		cpu.add(a.CPU.Seconds() * 1e6 / float64(n))
 		floorCPU.add(c.CPU.Seconds() * 1e6 / float64(n))
+		group.add(float64(b.Group))
 		bytes = b.RowBytes
 		return nil
 	})
 	return []figure{
 		{fmt.Sprintf("%s of %d: share of SQLite's rate", what, n), share.median(), "x", rate,
-			fmt.Sprintf("%.0f/s, SQLite %.0f/s, groups of %d, rows of %d bytes", ours.median(), theirs.median(), group, bytes)},
+			fmt.Sprintf("%.0f/s, SQLite %.0f/s, groups of %.0f, %d bytes each", ours.median(), theirs.median(), group.median(), bytes)},
 		{fmt.Sprintf("%s of %d: CPU a step", what, n), cpu.median(), "µs", cost,
 			fmt.Sprintf("SQLite %.1f µs", floorCPU.median())},
 	}, err

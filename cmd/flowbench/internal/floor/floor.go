@@ -2,7 +2,7 @@
 // of its own, so that both sides are measured alike.
 //
 // exec starts programs and waits for them, with nothing around it. sqlite writes rows with the driver, the settings and the
-// sizes of flowrun's journal. scan holds vectors against queries. None knows anything of flowrun but the place of a journal's bytes
+// sizes of flowrun's journal. kv writes the rows of operations on what runs share. scan holds vectors against queries. None knows anything of flowrun but the place of a journal's bytes
 // in its store.
 //
 // Enter at [Main].
@@ -20,12 +20,14 @@ import (
 type Report struct {
 	Wall     time.Duration `json:"wall_ns"`
 	RowBytes int           `json:"row_bytes,omitempty"`
+	Group    int           `json:"group,omitempty"` // rows, or operations, of a transaction
 }
 
 // Main runs the floor that args name, and returns the exit code:
 //
 //	exec   -n N -parallel P              # /bin/true, N times
 //	sqlite -n N -group G -like STORE     # N rows in a new database here, G a commit, as large as events in STORE are
+//	kv     -n N -like STORE              # N operations on what runs share, as those of the run in STORE
 //	scan   -n N -dim D -queries Q        # Q queries against N vectors of D numbers
 func Main(args []string, out, errs io.Writer) int {
 	if len(args) == 0 {
@@ -50,6 +52,8 @@ func Main(args []string, out, errs io.Writer) int {
 		r, err = programs(*n, *parallel)
 	case "sqlite":
 		r, err = rows(*n, *group, *like)
+	case "kv":
+		r, err = operations(*n, *like)
 	case "scan":
 		r = scan(*n, *dim, *queries)
 	default:

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -20,21 +19,16 @@ const settings = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronou
 
 // rows writes n rows, group of them a transaction.
 func rows(n, group int, like string) (r Report, err error) {
+	r.Group = group
 	if r.RowBytes, err = rowBytes(like); err != nil {
 		return r, fmt.Errorf("the size of an event in %s: %w", like, err)
 	}
-	db, err := sql.Open("sqlite", "file:"+database+"?"+settings)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
 	ctx := context.Background()
-	c, err := db.Conn(ctx)
+	c, closeAll, err := openOwn()
 	if err != nil {
 		return r, err
 	}
-	defer c.Close()
+	defer func() { err = errors.Join(err, closeAll()) }()
 	if _, err := c.ExecContext(ctx, "CREATE TABLE ev (run INTEGER, seq INTEGER, data BLOB, PRIMARY KEY (run, seq)) WITHOUT ROWID"); err != nil {
 		return r, err
 	}
@@ -87,15 +81,30 @@ func (w *rowWriter) write(first, n int) error {
 
 // rowBytes is how many bytes an event takes on average in a store of flowrun's.
 func rowBytes(store string) (n int, err error) {
-	path := filepath.Join(store, database)
-	if _, err := os.Stat(path); err != nil {
-		return 0, err
-	}
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	db, err := openTheirs(store)
 	if err != nil {
 		return 0, err
 	}
 	defer db.Close()
 	err = db.QueryRow("SELECT sum(length(body)) / sum(count) FROM batches").Scan(&n)
 	return n, err
+}
+
+// openTheirs opens the database of a store of flowrun's for reading.
+func openTheirs(store string) (*sql.DB, error) {
+	return sql.Open("sqlite", "file:"+filepath.Join(store, database)+"?mode=ro")
+}
+
+// openOwn makes a database in the folder of the process, with the settings of flowrun's store.
+func openOwn() (*sql.Conn, func() error, error) {
+	db, err := sql.Open("sqlite", "file:"+database+"?"+settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(context.Background())
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return c, func() error { return errors.Join(c.Close(), db.Close()) }, nil
 }
