@@ -29,7 +29,7 @@ func TestRulesHaveTests(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{"shared", "admission", "machine", "engine", "engine/enginetest", "engine/local", "engine/sim", "executor/command", "flowtest", "outline",
-		"../dsl", "../dsl/expr", "../runner"} {
+		"event", "journal", "../dsl", "../dsl/expr", "../dsl/reference", "../runner"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
