@@ -332,6 +332,9 @@ func Words() (out []string) {
 	t := table()
 	out = Topics()
 	for _, b := range t.Blocks {
+		if b.Never {
+			continue // a word of other tools
+		}
 		if b.Later {
 			out = append(out, b.Kind+"\tplanned, not in this release")
 		} else if !slices.Contains(out, b.Kind) {

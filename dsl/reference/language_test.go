@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
 )
 
 // The committed page is the one that the tables give.
@@ -142,6 +143,11 @@ func TestPlannedIsTold(t *testing.T) {
 		}
 		if !strings.Contains(page, "| `"+p.Name+"` | "+p.Kind+" | "+p.Doc+" | "+p.Instead+" |") {
 			t.Errorf("%s: the page does not say what to write today", p.Name)
+		}
+	}
+	for _, p := range schema.AllPlanned() {
+		if text, _, ok := About(p.Block); p.Never && (!ok || !strings.Contains(text, "not in the language") || !strings.Contains(text, p.Instead) || strings.Contains(page, "`"+p.Block+"`")) {
+			t.Errorf("%s is in no plan, and is told as if it were:\n%s", p.Block, text)
 		}
 	}
 	for _, word := range Words() {

@@ -79,12 +79,14 @@ func (b *Block) markdown(level string) string {
 	case "flowtest":
 		name = "flowtest (the top of a test file)"
 	}
-	if b.Later {
-		name += planned
-	}
-	w.line(level + name + "\n\n" + b.Doc)
-	if b.Later {
-		w.line("\nUntil then: " + b.Instead)
+	switch {
+	case b.Never:
+		w.line(level + name + never + "\n\n" + b.Doc + "\n\nWrite: " + b.Instead)
+		return w.String()
+	case b.Later:
+		w.line(level + name + planned + "\n\n" + b.Doc + "\n\nUntil then: " + b.Instead)
+	default:
+		w.line(level + name + "\n\n" + b.Doc)
 	}
 	if len(b.In) > 0 {
 		where := "Allowed in: " + list(b.In) + "."
@@ -150,16 +152,20 @@ func (a *Attribute) membersTable() string {
 	return strings.TrimSuffix(w.String(), "\n")
 }
 
-// planned stands behind the name of what is not in this release.
-const planned = " (planned, not in this release)"
+// These stand behind the name of what is not in this release, and of what will be in none.
+const (
+	planned = " (planned, not in this release)"
+	never   = " (not in the language)"
+)
 
 // inside are the kinds of block that may stand inside, and those that will.
 func (b *Block) inside() (now, later []string) {
 	for _, kind := range b.Blocks {
-		if schema.Blocks[b.Kind].Inside(kind).Later != nil {
-			later = append(later, kind)
-		} else {
+		switch p := schema.Blocks[b.Kind].Inside(kind).Later; {
+		case p == nil:
 			now = append(now, kind)
+		case !p.Never:
+			later = append(later, kind)
 		}
 	}
 	return now, later

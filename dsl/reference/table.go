@@ -43,6 +43,7 @@ type Block struct {
 	Once       bool        `json:"once"`              // it may stand once in its parent
 	Free       bool        `json:"free"`              // it takes attributes of any name
 	Later      bool        `json:"later"`             // planned, not in this release
+	Never      bool        `json:"never,omitempty"`   // with later: it is in no plan
 	Instead    string      `json:"instead,omitempty"` // what to write today
 	Example    string      `json:"example,omitempty"` // nodes of a workflow, or a whole file, that show it in use
 	Attributes []Attribute `json:"attributes"`
@@ -122,7 +123,9 @@ var table = sync.OnceValue(func() *Table {
 		t.Blocks = append(t.Blocks, makeBlock(schema.Blocks[kind]))
 	}
 	for _, p := range schema.AllPlanned() {
-		t.Planned = append(t.Planned, makePlanned(p))
+		if !p.Never {
+			t.Planned = append(t.Planned, makePlanned(p))
+		}
 	}
 	for _, c := range Codes() {
 		t.Codes = append(t.Codes, Code{c, Title(c), URL(c)})
@@ -133,7 +136,7 @@ var table = sync.OnceValue(func() *Table {
 func makeBlock(b *schema.Block) Block {
 	out := Block{Kind: b.Key(), Label: b.Label, Doc: b.Doc, Example: b.Example, In: []string{}, Once: b.Once, Free: b.Free, Attributes: []Attribute{}, Blocks: slices.Sorted(slices.Values(b.Blocks))}
 	if b.Later != nil {
-		out.Later, out.Instead = true, b.Later.Instead
+		out.Later, out.Never, out.Instead = true, b.Later.Never, b.Later.Instead
 	}
 	for _, parent := range slices.Sorted(maps.Keys(schema.Blocks)) {
 		if p := schema.Blocks[parent]; p.Has(b.Kind) && p.Inside(b.Kind) == b {
