@@ -200,7 +200,7 @@ func (c *checker) programs() {
 			return
 		}
 		if seen[name] = true; !c.options.LookPath(name) {
-			c.advice("F0270", a.memberAt(0), b.Words(), fmt.Sprintf("Program %.60q is not on the PATH here", name), "A run would fail at this step on this machine. Install the program, or give its path.")
+			c.advice("F0270", a.memberAt(0), b.Words(), fmt.Sprintf("Program %.60q is not on the PATH here", name), notOnPath(name))
 		}
 	}
 	for _, a := range c.program.Agents {
@@ -233,4 +233,12 @@ func (n *Node) setsPath(w *Workflow) bool {
 		}
 	}
 	return sets(w.Block)
+}
+
+// notOnPath says what to do about a program that is not on the PATH.
+func notOnPath(name string) string {
+	if words := commandWords(name); len(words) > 1 {
+		return fmt.Sprintf("The first member of the list is the program, and the others are its arguments:  run = %s. Several commands are a text:  run = \"%s && …\".", quotedWords(words), name)
+	}
+	return "A run would fail at this step on this machine. Install the program, or give its path."
 }

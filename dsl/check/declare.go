@@ -45,7 +45,11 @@ func (c *checker) file(f *syntax.File) {
 		detail := "The top of a file contains only blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory, on, routine, loop and workflow. Put named values into  locals { … }."
 		switch {
 		case a.Name == "name":
-			detail = "The label of a workflow is its name:  workflow \"NAME\" { … }."
+			name := "NAME"
+			if text, ok := literal(a.Expr()); ok && goodName(text) {
+				name = text
+			}
+			detail = fmt.Sprintf("The label of a workflow is its name:  workflow %q { … }.", name)
 		case a.Name == "on" || a.Name == "schedule":
 			detail = schema.Absent["on"]
 		case schema.Blocks["workflow"].Attr(a.Name) != nil:

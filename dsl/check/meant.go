@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -125,7 +126,7 @@ func (o other) when(text string, not bool) string {
 	inner := strings.TrimSpace(text)
 	switch strings.ReplaceAll(inner, " ", "") {
 	case "success()", "true":
-		return "A node runs after the success of what it needs, so nothing is to be written."
+		return "A node runs once the nodes that it needs have succeeded, so leave the line out."
 	case "always()", "!cancelled()":
 		return o.write("trigger_rule", `"all_done"`)
 	case "failure()":
@@ -209,6 +210,27 @@ func (o other) attempts() string {
 		return o.write("max_concurrency", n)
 	}
 	return o.nest("retry", "max_attempts", n)
+}
+
+// lines writes several commands as one script, which ends at the first that fails.
+func (o other) lines() string {
+	list, _ := o.src.Expr().(*hclsyntax.TupleConsExpr)
+	if list == nil {
+		return ""
+	}
+	var all []string
+	for _, x := range list.Exprs {
+		s, ok := literal(x)
+		if !ok || strings.ContainsAny(s, "\"\\\n") {
+			return ""
+		}
+		all = append(all, s)
+	}
+	text := strings.Join(all, " && ")
+	if quote(text) == "" {
+		return ""
+	}
+	return o.write("run", `"`+text+`"`)
 }
 
 // named is about names that are attributes elsewhere.
@@ -317,6 +339,7 @@ func init() {
 		"script bash shell_command command cmd exec":                        renamed("run"),
 		"working-directory working_directory workdir cwd chdir working_dir": renamed("dir"),
 		"interpreter":             renamed("shell"),
+		"cmds commands":           other.lines,
 		"title desc help summary": renamed("description"),
 		"timeout-minutes timeout_minutes timeoutMinutes": span("timeout", "m"),
 		"timeout_seconds timeoutSeconds timeout-seconds": span("timeout", "s"),
@@ -436,9 +459,23 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 			return fmt.Sprintf("In flowrun, write  step %q { … }.", label)
 		}
 	case "human", "approval", "manual":
-		return inStep(s, label, "approve")
-	case "timer", "sleep", "signal":
-		return inStep(s, label, "wait")
+		inside := "approve { … }"
+		for _, name := range []string{"prompt", "message", "title", "text"} {
+			if a := attr(name); a != nil && quote(a.Text()) != "" {
+				inside = fmt.Sprintf("approve { prompt = %s }", a.Text())
+			}
+		}
+		return inStep(s, label, "approve", inside)
+	case "timer", "sleep":
+		inside := "wait { duration = \"1h\" }"
+		for _, name := range []string{"duration", "for", "after", "delay"} {
+			if a := attr(name); a != nil && quote(a.Text()) != "" {
+				inside = fmt.Sprintf("wait { duration = %s }", a.Text())
+			}
+		}
+		return inStep(s, label, "wait", inside)
+	case "signal":
+		return inStep(s, label, "wait", fmt.Sprintf("wait { event = %q }", label)) + fmt.Sprintf(" flowrun emit %s  sends the event.", label)
 	case "retry_policy":
 		n := "N"
 		for _, name := range []string{"maximum_attempts", "max_attempts", "attempts", "max"} {
@@ -492,7 +529,11 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 		}
 	case "schedule", "cron":
 		if s.Has("routine") {
-			return fmt.Sprintf("In flowrun, write  routine %q { … }  with  cron = \"0 2 * * *\"  and  workflow = workflow.NAME.", label)
+			cron := `"0 2 * * *"`
+			if a := attr("cron"); a != nil && quote(a.Text()) != "" {
+				cron = a.Text()
+			}
+			return fmt.Sprintf("In flowrun, write  routine %q { … }  with  cron = %s  and  workflow = workflow.NAME.", label, cron)
 		}
 	case "secret":
 		if s.Has("variable") {
@@ -507,15 +548,21 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 }
 
 // inStep says to write a block inside of a step, where a block of a schema takes steps and not the block itself.
-func inStep(s *schema.Block, label, kind string) string {
+func inStep(s *schema.Block, label, kind, inside string) string {
 	if !s.Has("step") || !schema.Blocks["step"].Has(kind) {
 		return ""
 	}
-	inside := kind + " { … }"
-	if kind == "wait" {
-		inside = "wait { duration = \"1h\" }  or  wait { event = \"NAME\" }"
-	}
 	return fmt.Sprintf("A step holds it. Write  step %q { … }  with  %s  in it.", label, inside)
+}
+
+// inOneLine is a block as a hint repeats it: without its label, and with its attribute if it has one alone.
+func inOneLine(src *syntax.Block) string {
+	if len(src.Body.Attrs) == 1 && len(src.Body.Blocks) == 0 {
+		if a := src.Body.Attrs[0]; quote(a.Text()) != "" {
+			return fmt.Sprintf("%s { %s = %s }", src.Kind, a.Name, a.Text())
+		}
+	}
+	return src.Kind + " { … }"
 }
 
 var stepWords = regexp.MustCompile(`^[a-z]+ "([^"]+)"$`)
@@ -683,7 +730,8 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 				d.Detail = fmt.Sprintf("Names have no $. Write  %s.", read)
 				return
 			}
-			d.Detail = "A condition reads no environment. Declare a variable,  variable \"NAME\" { type = string }, give it with --var or FLOWRUN_VAR_NAME, and read  var.NAME."
+			name := cmp.Or(pathAt(f, at+1)[0], "NAME")
+			d.Detail = fmt.Sprintf("A condition reads no environment. Declare a variable,  variable %q { type = string }, give it with --var or FLOWRUN_VAR_%s, and read  var.%s.", name, name, name)
 			return
 		}
 		if declared := strings.Contains(d.Detail, "Did you mean ") && !strings.Contains(d.Detail, `Did you mean "`); declared {
@@ -699,7 +747,11 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 		}
 	case "F0304":
 		if path[0] == "item" {
-			d.Detail += " The member of a for_each is  each.value."
+			if len(c.program.Loops) > 0 || !bytes.Contains(f.Src, []byte("for_each")) {
+				d.Detail += " The member of a for_each is  each.value."
+			} else {
+				d.Detail = "The member of a for_each is  each.value. (item is what a loop hands out.)"
+			}
 		}
 	case "F0303":
 		c.resultElsewhere(d, f)

@@ -83,7 +83,15 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 		if len(src.Labels) > 0 && goodName(src.Labels[0].Text) {
 			label = src.Labels[0].Text
 		}
-		if d.Detail = inStep(s, label, src.Kind); d.Detail == "" {
+		inside := inOneLine(src)
+		if src.Kind == "wait" && len(src.Body.Attrs) == 0 {
+			inside = "wait { duration = \"1h\" }  or  wait { event = \"NAME\" }"
+		}
+		switch d.Detail = inStep(s, label, src.Kind, inside); {
+		case d.Detail != "":
+		case s.Has("workflow") && schema.Blocks["workflow"].Has(src.Kind):
+			d.Detail = "A workflow holds it: put it into  workflow \"NAME\" { … }."
+		default:
 			d.Detail = fmt.Sprintf("Allowed in: %s.", list(parents(src.Kind)))
 		}
 		if src.Kind == "test" {

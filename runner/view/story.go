@@ -19,6 +19,7 @@ type Story struct {
 	Left  int
 	// Gates are the verdicts of all attempts, in the order in which they were given, MaxTries at most.
 	Gates []Verdict
+	asked asked
 }
 
 // MaxTries bounds what a story keeps of attempts, and of verdicts.
@@ -31,7 +32,8 @@ type Try struct {
 	Ended   event.Time
 	Dropped bool
 	Begun   *Begun
-	seq     uint64 // of the event
+	Request *RequestDoc // nil: the journal does not say what it was asked to do
+	seq     uint64      // of the event
 }
 
 // Verdict is a gate's word on an attempt.
@@ -53,10 +55,18 @@ func (r *Run) Story(path string) *Story { return &Story{run: r, Path: path} }
 // Apply takes in one event with what it caused.
 func (s *Story) Apply(ev event.Event, caused *event.Reaction) {
 	if f := ev.AttemptFinished; f != nil && f.Node == s.Path {
-		s.Tries = append(s.Tries, Try{Answer: f, Ended: ev.At, Dropped: len(caused.Commands)+len(caused.Transitions) == 0, seq: ev.Seq})
+		s.Tries = append(s.Tries, Try{Answer: f, Ended: ev.At, Dropped: len(caused.Commands)+len(caused.Transitions) == 0, Request: s.asked[f.Ticket], seq: ev.Seq})
 		if len(s.Tries) > MaxTries {
 			s.Tries = slices.Delete(s.Tries, 0, 1)
 			s.Left++
+		}
+	}
+	for i := range caused.Commands {
+		if c := caused.Commands[i].Start; c != nil && c.Node == s.Path {
+			if s.asked == nil {
+				s.asked = asked{}
+			}
+			s.asked.note(c)
 		}
 	}
 	for i := range caused.Transitions {
@@ -82,7 +92,7 @@ func (s *Story) With(begun []*Begun) *Story {
 		for b.NextDriver != 0 && at > 0 && s.Tries[at-1].seq > b.NextDriver {
 			at--
 		}
-		s.Tries = slices.Insert(s.Tries, at, Try{Begun: b, seq: b.NextDriver})
+		s.Tries = slices.Insert(s.Tries, at, Try{Begun: b, Request: s.asked[b.Ticket], seq: b.NextDriver})
 	}
 	return s
 }

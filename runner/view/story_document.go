@@ -52,8 +52,12 @@ type TryDoc struct {
 	Says    string  `json:"says,omitempty"`
 	HeardAt *Moment `json:"heard_at,omitempty"`
 	Reason  string  `json:"reason,omitempty"`
-	// Recalled is what the memory gave the attempt; Warning, what did not go as the file asks and does not count.
+	// Request is what the attempt was asked to do. Recalled is what the memory gave it, and Learned what the agent says that it learned;
+	// Warning, what did not go as the file asks and does not count.
+	Request  *RequestDoc      `json:"request,omitempty"`
 	Recalled []event.Recalled `json:"recalled,omitempty"`
+	Learned  []event.Learned  `json:"learned,omitempty"`
+	Usage    *event.Usage     `json:"usage,omitempty"`
 	Warning  string           `json:"warning,omitempty"`
 }
 
@@ -104,12 +108,15 @@ func (b *Begun) Document() TryDoc {
 
 func (t *Try) document() TryDoc {
 	if t.Begun != nil {
-		return t.Begun.Document()
+		doc := t.Begun.Document()
+		doc.Request = t.Request
+		return doc
 	}
 	f := t.Answer.Shown()
 	doc := TryDoc{Attempt: f.Attempt, Gate: f.Gate, Compensate: f.Compensate, Outcome: f.Outcome, StartedAt: Moment(f.StartedAt),
 		FinishedAt: Moment(t.Ended), ExitCode: -1, Error: f.Error, Stdout: f.Stdout, Stderr: f.Stderr, StdoutLog: f.StdoutLog,
-		StderrLog: f.StderrLog, Dropped: t.Dropped, Recalled: f.Recalled, Warning: f.Warning}
+		StderrLog: f.StderrLog, Dropped: t.Dropped, Request: t.Request, Recalled: f.Recalled, Learned: f.Learned,
+		Usage: f.Usage, Warning: f.Warning}
 	if f.ExitCode != nil {
 		doc.ExitCode = *f.ExitCode
 	}

@@ -154,7 +154,7 @@ func TestDocument(t *testing.T) {
 	}
 	for _, want := range []string{
 		`{"run":"abc","workflow":"ship","status":"failed","driven":false,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:23.000Z","inputs":{},"outputs":{},"error":null,"nodes":[`,
-		`{"id":"design","status":"succeeded","attempts":1,"exit_code":-1,"output":"plan","error":null,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:20.900Z","agent":"sam","reason":"nothing to wait for"}`,
+		`{"id":"design","status":"succeeded","attempts":1,"exit_code":-1,"output":"plan","error":null,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:20.900Z","agent":"sam","reason":"it depends on no other node"}`,
 		`{"id":"release","status":"blocked","attempts":0,"exit_code":-1,"output":null,"error":null,"started_at":null,"finished_at":"2023-11-14T22:13:23.000Z","agent":null,"reason":"build failed"}`,
 		`"exit_code":2`,
 	} {
@@ -230,10 +230,10 @@ func TestWhy(t *testing.T) {
 		re.Transitions = append(re.Transitions, event.Transition{At: t0, Node: path, Name: Base(path), To: event.Running})
 	}
 	r.Apply(nil, re)
-	for path, want := range map[string]string{"a": "nothing to wait for", "s/b": "nothing to wait for", "s/c": "after a, b; its condition holds",
-		"d": "after s, a", "d[0]": "a member of for_each", "e": "",
-		"f": "nothing to wait for", "f[0]": "a member of for_each; its condition holds",
-		"g": "its condition holds", "g[0]": "a member of for_each"} {
+	for path, want := range map[string]string{"a": "it depends on no other node", "s/b": "it depends on no other node", "s/c": "after a, b; its condition holds",
+		"d": "after s, a", "d[0]": "an instance of for_each", "e": "",
+		"f": "it depends on no other node", "f[0]": "an instance of for_each; its condition holds",
+		"g": "its condition holds", "g[0]": "an instance of for_each"} {
 		if have := r.Why(r.Node(path)); have != want {
 			t.Errorf("%s: %q, want %q", path, have, want)
 		}

@@ -11,8 +11,8 @@ import (
 
 // Reasons that go without saying where people read.
 const (
-	Free   = "nothing to wait for"
-	Member = "a member of for_each"
+	Free   = "it depends on no other node"
+	Member = "an instance of for_each"
 	Last   = "in finally"
 )
 

@@ -28,28 +28,25 @@ workflow "checks" {
   # The nodes of a parallel run at once.
   parallel "look" {
     step "conflicts" {
-      # Values are arguments of a script, never parts of it: no name of a file can become a command.
-      run = ["sh", "-c", <<-EOT
-        grep -rlE '^(<<<<<<<|>>>>>>>) ' --exclude-dir=.git --exclude-dir=.flowrun -- "$1" || test $? -eq 1
-        EOT
-        , "sh", input.folder]
+      # A value reaches the script as data: no name of a folder can become a command.
+      run   = "grep -rlE '^(<<<<<<<|>>>>>>>) ' --exclude-dir=.git --exclude-dir=.flowrun -- ${input.folder} || test $? -eq 1"
       parse = "lines"
       gates = [gate.nothing_found]
     }
 
     step "large" {
-      run = ["sh", "-c", <<-EOT
-        cd -- "$1" && find . \( -name .git -o -name .flowrun \) -prune -o -type f -size +"$2"k -print
-        EOT
-        , "sh", input.folder, var.large_kib]
+      run   = <<-EOT
+        cd -- ${input.folder}
+        find . \( -name .git -o -name .flowrun \) -prune -o -type f -size +${var.large_kib}k -print
+      EOT
       parse = "lines"
     }
 
     step "count" {
-      run = ["sh", "-c", <<-EOT
-        cd -- "$1" && find . \( -name .git -o -name .flowrun \) -prune -o -type f -print | wc -l
-        EOT
-        , "sh", input.folder]
+      run    = <<-EOT
+        cd -- ${input.folder}
+        find . \( -name .git -o -name .flowrun \) -prune -o -type f -print | wc -l
+      EOT
       parse  = "json"
       output = number
     }

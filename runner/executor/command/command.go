@@ -221,6 +221,9 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 			}
 		}
 	}
+	if ans.Outcome == event.Failed && ans.Warning == "" {
+		ans.Warning = x.env.missed(a)
+	}
 	ans.StdoutLog = out.logName()
 	x.keepDrafts(a, &out, &errs)
 	return ans

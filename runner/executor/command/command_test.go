@@ -100,7 +100,7 @@ func TestEnds(t *testing.T) {
 		{"not found", func() event.Attempt { a := run("no-such"); a.Env = map[string]string{"PATH": "/a:/b"}; return a }(),
 			"error blocking/not_found: command not found: no-such is not on the PATH"},
 		{"sh needs no PATH", func() event.Attempt { a := script("exit 3"); a.Env = map[string]string{"PATH": "/a"}; return a }(), "error exit=3 recoverable/exit: exit code 3"},
-		{"$0", script(`test "$0" = flowrun`), "ok exit=0"},
+		{"$0", script(`test "$0" = step`), "ok exit=0"},
 		{"no such file", run("/no/such"), "error blocking/not_found: command not found: there is no file /no/such"},
 		{"output too large", script("head -c 1048577 /dev/zero"), "error exit=0 fatal/output_too_large: the standard output has 1048577 bytes; an output may have 1048576 (1 MiB)"},
 		{"output just fits", script("head -c 1048576 /dev/zero"), "ok exit=0"},

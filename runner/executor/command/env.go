@@ -1,7 +1,9 @@
 package command
 
 import (
+	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -81,6 +83,31 @@ func (e *environ) of(a *event.Attempt, withheld []string) []string {
 	out = set(out, "FLOWRUN_STEP", a.Node)
 	out = set(out, "FLOWRUN_ATTEMPT", strconv.Itoa(a.Attempt))
 	return set(out, "FLOWRUN_IDEMPOTENCY_KEY", a.Key)
+}
+
+// missed says which variables the script of an attempt reads that flowrun has and keeps from it, or "".
+func (e *environ) missed(a *event.Attempt) string {
+	if a.Script == "" {
+		return ""
+	}
+	passed := a.PassEnv
+	if a.Agent != nil {
+		passed = a.Agent.PassEnv
+	}
+	var list []string
+	for name := range e.all { // any order: sorted below
+		if _, given := a.Env[name]; given || !ir.LooksSecret(name) || slices.Contains(passed, name) {
+			continue
+		}
+		if reads := regexp.MustCompile(`\$\{?` + regexp.QuoteMeta(name) + `\b`); reads.MatchString(a.Script) {
+			list = append(list, name)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	slices.Sort(list)
+	return fmt.Sprintf("$%s is empty in the script, because flowrun keeps variables with such names from programs; pass_env = [%q] hands it on", list[0], list[0])
 }
 
 // pass adds what the driver has of some names.

@@ -48,6 +48,27 @@ func TestPassEnv(t *testing.T) {
 	}
 }
 
+// A script that fails and reads a variable that is kept from it is told so, and another one is not.
+func TestMissedVariables(t *testing.T) {
+	x := newTest(t, Options{})
+	for text, want := range map[string]string{
+		`test -n "$MY_TOKEN"`:            `$MY_TOKEN is empty in the script, because flowrun keeps variables with such names from programs; pass_env = ["MY_TOKEN"] hands it on`,
+		`test -n "${MY_TOKEN:-}"`:        `$MY_TOKEN is empty in the script, because flowrun keeps variables with such names from programs; pass_env = ["MY_TOKEN"] hands it on`,
+		`test -n "$MY_TOKEN" || true`:    "",
+		`test -n "$MY_TOKENS$NO_TOKEN"`:  "",
+		`echo MY_TOKEN; test -n "$NONE"`: "",
+	} {
+		if f := do(x, script(text)); f.Warning != want {
+			t.Errorf("%s: %q", text, f.Warning)
+		}
+	}
+	a := script(`test -z "$MY_TOKEN"`)
+	a.PassEnv = []string{"MY_TOKEN"}
+	if f := do(x, a); f.Outcome != event.Failed || f.Warning != "" {
+		t.Errorf("%s: %q", f.Outcome, f.Warning)
+	}
+}
+
 // A task that no environment can hold stands in the request alone.
 func TestLongTask(t *testing.T) {
 	x := newTest(t, Options{})

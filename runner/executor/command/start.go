@@ -88,13 +88,14 @@ func (p *program) task(a *event.Attempt) *event.Error {
 		len(a.Agent.Task), taskMax)}
 }
 
-// shell gives the program and the arguments that run a script; $0 in it is "flowrun". A script needs no PATH for sh itself;
+// shell gives the program and the arguments that run a script. $0 in it is "step", with which the shell's own messages begin: a
+// message that begins with flowrun's name looks like one of flowrun. A script needs no PATH for sh itself;
 // bash has no place that all systems agree on, so it is looked up.
 func shell(name, script string) (path string, argv []string) {
 	if name == "bash" {
-		return "", []string{"bash", "-eo", "pipefail", "-c", script, "flowrun"}
+		return "", []string{"bash", "-eo", "pipefail", "-c", script, "step"}
 	}
-	return "/bin/sh", []string{"sh", "-e", "-c", script, "flowrun"}
+	return "/bin/sh", []string{"sh", "-e", "-c", script, "step"}
 }
 
 // find looks a command up in a PATH. A name with a slash is taken as it is (a relative one starts in the child's

@@ -79,12 +79,28 @@ func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
 	if s.Address() != "" {
 		again.First.Dir, again.First.Env = fleet.Root, nil
 	}
+	if err := a.sayUnheard(again, info.Run, r); err != nil {
+		return err
+	}
 	run, err := s.Start(ctx, again.Start, held)
 	if err != nil {
 		return err
 	}
 	scene := a.sceneOf(s, s.Where(ctx, run))
 	return a.writeReports(s, run, scene, nil, a.driveRun(s, run, again.Pinned.Program, view.New(again.Pinned.Workflow), scene, &r.Drive, r.JSON))
+}
+
+// sayUnheard names the waits for events that steps sent before, which the new run does not hear.
+func (a *app) sayUnheard(again *runner.Again, of string, r *args.Retry) error {
+	g, err := again.Pinned.Program.Graph(again.Pinned.Workflow.Name)
+	if err != nil || r.JSON {
+		return err
+	}
+	for _, u := range retry.FindUnheard(g, &again.First) {
+		a.err.Printf("%s waits for a new event %q: %s sent it in run %s, and its result is reused. To send it again: flowrun emit %s. To run %s again, too: flowrun retry %s --from %s\n",
+			ui.Clean(u.Wait), ui.Clean(u.Event), ui.Clean(u.Emit), of, ui.Clean(u.Event), ui.Clean(u.Emit), of, ui.Clean(u.Emit))
+	}
+	return nil
 }
 
 // prepareAgain returns the start of a run that repeats another one.

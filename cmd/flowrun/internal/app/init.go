@@ -117,7 +117,7 @@ func (a *app) runInit(dir, template string) error {
 			ui.Clean(filepath.Join(dir, "agents")), strings.Join(change, ""))
 	}
 	program := filepath.Join(dir, files[0].Name)
-	a.err.Printf("Next:  flowrun %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git ignores this folder; .gitignore needs no line.\n",
+	a.err.Printf("Next:  flowrun %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git already ignores this folder, so no .gitignore entry is needed.\n",
 		a.nextInit(program), ui.Quote(strings.TrimSuffix(program, ".flow.hcl")+".flowtest.hcl"))
 	return nil
 }

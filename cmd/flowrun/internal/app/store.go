@@ -166,6 +166,11 @@ func (n *noRun) Unwrap() error { return n.usage }
 
 // findNewest finds the newest run of a program's workflows that no other run called.
 func (a *app) findNewest(ctx context.Context, s *store, path string) (engine.Info, error) {
+	if p, _ := a.readProgram(path); p.IR == nil { // a run can be looked at while its file is broken
+		if info, found, err := findStarted(ctx, s, path); found || err != nil {
+			return info, err
+		}
+	}
 	p, err := a.loadProgram(path)
 	if err != nil {
 		return engine.Info{}, err
@@ -180,6 +185,24 @@ func (a *app) findNewest(ctx context.Context, s *store, path string) (engine.Inf
 		}
 	}
 	return engine.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run %s", path, placeOf(s))}
+}
+
+// maxStarted bounds how many of the newest runs are asked for the file that they were started from.
+const maxStarted = 1000
+
+// findStarted finds the newest run that no other run called and that was started from the file or folder at path.
+func findStarted(ctx context.Context, s *store, path string) (info engine.Info, found bool, err error) {
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return info, false, err
+	}
+	all, err := s.List(ctx, maxStarted)
+	for _, info := range all {
+		if source, err := s.SourceOf(ctx, info.Run); err == nil && info.Parent == "" && source.Path == at {
+			return info, true, nil
+		}
+	}
+	return info, false, err
 }
 
 // withRun calls a function with the run that a word means: see lookup.

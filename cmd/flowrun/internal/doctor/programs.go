@@ -52,7 +52,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 				return []ui.Finding{fine("program", "no workflow files in "+path)}
 			}
 		}
-		return []ui.Finding{wrong("program", fmt.Sprintf("%s is refused: %s", path, countErrors(list)), "See flowrun validate "+ui.Quote(path)+".")}
+		return []ui.Finding{wrong("program", fmt.Sprintf("%s is refused: %s", path, countErrors(list)), "See  flowrun validate "+ui.Quote(path))}
 	}
 	out := []ui.Finding{fine("program", path+" with "+ui.Count(len(p.IR.Workflows), "workflow"))}
 	dir, err := disk.Folder(path)

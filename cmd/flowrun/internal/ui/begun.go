@@ -52,9 +52,10 @@ func wrote(b *view.Begun, lines int, margin string) string {
 }
 
 // begunTry writes an attempt that has not answered as a part of its step's story.
-func begunTry(t *Term, b *view.Begun, scene *Scene, now event.Time) string {
+func begunTry(t *Term, y *view.Try, scene *Scene, now event.Time) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "  %s\n", Begun(t, b, now))
+	b := y.Begun
+	fmt.Fprintf(&text, "  %s\n%s", Begun(t, b, now), request(y.Request))
 	if b.Command != "" {
 		fmt.Fprintf(&text, "    command: %s\n", Truncate(gist(b.Command), MaxReason))
 	}

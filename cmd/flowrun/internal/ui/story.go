@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -56,8 +57,8 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time, all
 		t.Printf("  %s more before\n", Count(s.Left, "attempt"))
 	}
 	for i := range s.Tries {
-		if b := s.Tries[i].Begun; b != nil {
-			t.Printf("%s", begunTry(t, b, &scene, now))
+		if s.Tries[i].Begun != nil {
+			t.Printf("%s", begunTry(t, &s.Tries[i], &scene, now))
 			continue
 		}
 		t.Printf("%s", try(t, &s.Tries[i], &scene))
@@ -178,6 +179,25 @@ func recalled(list []event.Recalled) string {
 	return strings.Join(names, ", ")
 }
 
+// request is what an agent was asked to do, in short; flowrun runs show --json has all of it.
+func request(r *view.RequestDoc) string {
+	if r == nil || r.Agent == "" {
+		return ""
+	}
+	var b strings.Builder
+	for _, part := range []struct{ name, text string }{{"task", r.Task}, {"feedback", r.Feedback}} {
+		if text := lineOf(part.text); text != "" {
+			fmt.Fprintf(&b, "    %s: %s\n", part.name, text)
+		}
+	}
+	return b.String()
+}
+
+// lineOf is a text of several lines in one, cut where it is long.
+func lineOf(text string) string {
+	return Truncate(Clean(strings.Join(strings.Fields(text), " ")), MaxReason)
+}
+
 // try writes an attempt, with the last of what it wrote to standard error, or to standard output where it failed without.
 func try(t *Term, y *view.Try, scene *Scene) string {
 	f := y.Answer
@@ -200,8 +220,12 @@ func try(t *Term, y *view.Try, scene *Scene) string {
 		b.WriteString("  " + t.Style(yellow, "dropped: it came late or twice"))
 	}
 	b.WriteString("\n")
+	b.WriteString(request(y.Request))
 	if len(f.Recalled) > 0 {
 		fmt.Fprintf(&b, "    recalled: %s\n", recalled(f.Recalled))
+	}
+	for _, l := range f.Learned[:min(len(f.Learned), MaxRecalledShown)] {
+		fmt.Fprintf(&b, "    learned: %s\n", lineOf(cmp.Or(l.Lesson, l.Text, l.Observation)))
 	}
 	if f.Warning != "" {
 		fmt.Fprintf(&b, "    %s\n", t.Style(yellow, "warning: "+Clean(f.Warning)))

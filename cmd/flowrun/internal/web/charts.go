@@ -109,7 +109,7 @@ func newCharts(days []serve.Day, member string) (list []chart) {
 			}
 			c.Bars = append(c.Bars, b)
 		}
-		for _, at := range []int{0, len(days) / 3, 2 * len(days) / 3} {
+		for _, at := range []int{0, (len(days) - 1) / 2, len(days) - 1} {
 			if label := (tick{part(step * float64(at)), days[at].From[len("2026-"):len("2026-01-02")]}); len(c.Labels) == 0 || c.Labels[len(c.Labels)-1] != label {
 				c.Labels = append(c.Labels, label)
 			}

@@ -400,6 +400,9 @@ type nodePage struct {
 	Ended  bool   // the run has ended
 	Asked  bool   // it waits for a person
 	By     string // who answered last in this browser
+	// Memory is the one of the run's program, and Learned what it keeps of the node.
+	Memory  string
+	Learned []memoryRow
 }
 
 func (d *nodePage) title() string { return d.Node.ID + " of " + d.Workflow }
@@ -435,7 +438,31 @@ func (p *Pages) showNode(w http.ResponseWriter, r *http.Request) (any, error) {
 			d.Logs = append(d.Logs, l)
 		}
 	}
-	return d, nil
+	return d, p.readLearned(r, d)
+}
+
+// readLearned reads what the memory keeps of a node that has ended and that an agent carried out.
+func (p *Pages) readLearned(r *http.Request, d *nodePage) error {
+	if d.Live || !slices.ContainsFunc(d.Tries, func(t runview.TryDoc) bool { return t.Request != nil && t.Request.Agent != "" }) {
+		return nil
+	}
+	memories, err := get[serve.Memories](p, r, "/memory")
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(memories.Memories, func(m serve.Memory) bool { return slices.Contains(m.Workflows, d.Workflow) })
+	if at = max(at, 0); at == len(memories.Memories) || !memories.Memories[at].Exists {
+		return nil
+	}
+	d.Memory = memories.Memories[at].ID
+	which := url.Values{"run": {d.Run}, "memory": {d.Memory}, "limit": {number(pageSize)}}
+	list, err := get[serve.MemoryEntries](p, r, "/memory/entries?"+escaped(which))
+	for i := range list.Entries {
+		if e := &list.Entries[i]; e.By.Step == d.Node.ID || e.By.Step == runview.Base(d.Node.ID) {
+			d.Learned = append(d.Learned, newMemoryRow(e))
+		}
+	}
+	return err
 }
 
 // logPage is what an attempt wrote.
