@@ -171,7 +171,7 @@ var routes = []route{
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
 	{method: "POST", path: "/api/v1/runs/{run}/retry", about: "Starts a run that repeats a run which has ended: what did not succeed runs again, and the rest is reused. The daemon drives it.", body: Retry{}, answer: Started{}, do: (*Server).retry},
 	{method: "GET", path: "/api/v1/runs/{run}/logs", about: "The attempts of a run, with the sizes of what they wrote.", answer: Logs{}, do: (*Server).logs, query: []param{
-		{"node", "Only attempts of this node, and of the nodes in it." + aboutPath, "string"}}},
+		{"node", "Only attempts of this node, and of the nodes in it." + aboutPath, "string"}, {"attempt", "Only the attempt with this id.", "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/logs/follow", about: "What the attempts of a run write, as server-sent events, until the run has ended: lines, attempt (one has ended), called, warning, end. It begins with the first attempt.", document: "text/event-stream", stream: (*Server).followLogs, query: []param{
 		{"node", "Only attempts of this node, and of the nodes in it." + aboutPath, "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/logs/{attempt}/{stream}", about: "What an attempt wrote: the stream is stdout or stderr. Of an attempt that runs it is what the attempt has written so far.", document: "text/plain", parts: true, stream: (*Server).log, header: []param{

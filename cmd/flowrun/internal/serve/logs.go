@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,8 @@ const (
 // wrote is what an attempt wrote to a stream: a file below the store, or else the text of the journal.
 type wrote struct {
 	file string
-	text func() string
+	text func(context.Context) string
+	size int64 // of the text
 }
 
 // logged is an attempt of a run with what it wrote: standard output and standard error.
@@ -78,34 +80,66 @@ type logged struct {
 // streamNames are the names of the streams of an attempt.
 var streamNames = [2]string{"stdout", "stderr"}
 
-// readLogs lists the attempts of a run, all or those of a node, and the runs that it called.
-func (s *Server) readLogs(ctx context.Context, info engine.Info, node string) (list []logged, called []string, err error) {
-	store := s.daemon.store
-	p, err := store.Pinned(ctx, info.Run)
-	if err != nil {
-		return nil, nil, err
+// attemptLogs are the attempts of a run that have ended. They are read from the journal once, and after that only what is new is. What an
+// attempt wrote stays in the journal: an entry knows the batch that has it.
+type attemptLogs struct {
+	reader *journal.Reader
+	list   []logged
+	called []calledRun
+}
+
+// calledRun is a run that a node called.
+type calledRun struct{ node, run string }
+
+// bringLogs reads what is new of the attempts of a run.
+func (s *Server) bringLogs(ctx context.Context, x *runView) error {
+	if x.logs == nil {
+		x.logs = &attemptLogs{reader: journal.NewReader(x.past.Header)}
 	}
-	reader := journal.NewReader(p.Header)
-	_, err = store.Batches(ctx, info.Run, func(b journal.Batch) error {
-		events, err := reader.Read(b)
+	l := x.logs
+	return s.daemon.store.After(ctx, x.past.Run, l.reader.Next()-1, func(b journal.Batch) error {
+		first, link := l.reader.Next(), l.reader.Link()
+		events, err := l.reader.Read(b)
 		for i := range events {
-			if f := events[i].AttemptFinished; f != nil && view.IsAbout(f.Node, node) {
-				list = append(list, finished(f))
+			if f := events[i].AttemptFinished; f != nil {
+				l.list = append(l.list, s.finished(f, x.past.Header, first, link, events[i].Seq))
 			}
-			if c := events[i].ChildFinished; c != nil && view.IsAbout(c.Node, node) {
-				called = append(called, c.Run)
+			if c := events[i].ChildFinished; c != nil {
+				l.called = append(l.called, calledRun{c.Node, c.Run})
 			}
 		}
 		return err
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	err = s.lookAt(ctx, info, wanted{}, func(_ *runView, begun []*view.Begun) error {
+}
+
+// wantedLogs says which attempts of a run are asked for; "" is all of them.
+type wantedLogs struct{ node, attempt string }
+
+func (w wantedLogs) has(l *logged) bool {
+	return view.IsAbout(l.Node, w.node) && (w.attempt == "" || w.attempt == l.ID)
+}
+
+// readLogs lists the attempts of a run, all or those that are asked for, and the runs that it called.
+func (s *Server) readLogs(ctx context.Context, info engine.Info, w wantedLogs) (list []logged, called []string, err error) {
+	err = s.lookAt(ctx, info, wanted{}, func(x *runView, begun []*view.Begun) error {
+		if err := s.bringLogs(ctx, x); err != nil {
+			x.logs = nil // it may have stopped in the middle
+			return err
+		}
+		for i := range x.logs.list {
+			if l := &x.logs.list[i]; w.has(l) {
+				list = append(list, *l)
+			}
+		}
+		for _, c := range x.logs.called {
+			if view.IsAbout(c.node, w.node) {
+				called = append(called, c.run)
+			}
+		}
 		for _, b := range begun {
-			if view.IsAbout(b.Node, node) {
-				copied := *b // others read its output anew
-				list = append(list, unanswered(&copied))
+			copied := *b // others read its output anew
+			if l := unanswered(&copied); w.has(&l) {
+				list = append(list, l)
 			}
 		}
 		return nil
@@ -124,10 +158,29 @@ func (s *Server) readLogs(ctx context.Context, info engine.Info, node string) (l
 	return list, called, nil
 }
 
-// finished is an attempt that has ended.
-func finished(f *event.AttemptFinished) logged {
+// finished is an attempt that has ended. Its event is in the batch that begins with event first, behind a link of the chain.
+func (s *Server) finished(f *event.AttemptFinished, h journal.Header, first uint64, link journal.Link, seq uint64) logged {
+	shown := f.Shown()
+	again := func(of func(*event.AttemptFinished) string) func(context.Context) string {
+		return func(ctx context.Context) (text string) {
+			err := s.daemon.store.After(ctx, h.Run, first-1, func(b journal.Batch) error {
+				events, err := journal.NewReaderAt(h, first, link).Read(b)
+				for i := range events {
+					if events[i].Seq == seq && events[i].AttemptFinished != nil {
+						text = of(events[i].AttemptFinished.Shown())
+					}
+				}
+				return cmp.Or(err, runner.ErrEnough)
+			})
+			if err != nil && !errors.Is(err, runner.ErrEnough) {
+				return "[flowrun: " + err.Error() + "]\n"
+			}
+			return text
+		}
+	}
 	l := logged{LogAttempt{ID: strconv.FormatUint(f.Ticket, 10), Node: f.Node, Attempt: f.Attempt, Gate: f.Gate, Compensate: f.Compensate, Status: string(f.Outcome)},
-		[2]wrote{{f.StdoutLog, func() string { return f.Shown().Stdout }}, {f.StderrLog, func() string { return f.Shown().Stderr }}}}
+		[2]wrote{{f.StdoutLog, again(func(f *event.AttemptFinished) string { return f.Stdout }), int64(len(shown.Stdout))},
+			{f.StderrLog, again(func(f *event.AttemptFinished) string { return f.Stderr }), int64(len(shown.Stderr))}}}
 	if f.Error != nil {
 		l.Message = f.Error.Message
 	}
@@ -138,7 +191,7 @@ func finished(f *event.AttemptFinished) logged {
 // the number of the event that took over is part of its id.
 func unanswered(b *view.Begun) logged {
 	l := logged{LogAttempt{ID: strconv.FormatUint(b.Ticket, 10), Node: b.Node, Attempt: b.Attempt, Gate: b.Gate, Compensate: b.Compensate, Status: logRunning},
-		[2]wrote{{b.StdoutLog, func() string { return b.Stdout }}, {b.StderrLog, func() string { return b.Stderr }}}}
+		[2]wrote{{b.StdoutLog, func(context.Context) string { return b.Stdout }, int64(len(b.Stdout))}, {b.StderrLog, func(context.Context) string { return b.Stderr }, int64(len(b.Stderr))}}}
 	if b.Interrupted != "" {
 		l.Status, l.Message = logInterrupted, b.Interrupted
 	}
@@ -150,7 +203,7 @@ func unanswered(b *view.Begun) logged {
 
 // open opens what an attempt wrote to a stream, and says when that was written last, if that is known. A file that was removed is as one that
 // was never made: the text of the journal is left.
-func (s *Server) open(w wrote) (io.ReadSeeker, func(), time.Time, error) {
+func (s *Server) open(ctx context.Context, w wrote) (io.ReadSeeker, func(), time.Time, error) {
 	if w.file != "" {
 		f, err := s.daemon.store.Logs().Open(w.file)
 		if err == nil {
@@ -164,16 +217,23 @@ func (s *Server) open(w wrote) (io.ReadSeeker, func(), time.Time, error) {
 			return nil, nil, time.Time{}, err
 		}
 	}
-	return strings.NewReader(w.text()), func() {}, time.Time{}, nil
+	return strings.NewReader(w.text(ctx)), func() {}, time.Time{}, nil
 }
 
+// sizeOf is the size of what open opens.
 func (s *Server) sizeOf(w wrote) (int64, error) {
-	r, done, _, err := s.open(w)
+	if w.file == "" {
+		return w.size, nil
+	}
+	f, err := s.daemon.store.Logs().Open(w.file)
+	if errors.Is(err, os.ErrNotExist) {
+		return w.size, nil
+	}
 	if err != nil {
 		return 0, err
 	}
-	defer done()
-	return r.Seek(0, io.SeekEnd)
+	defer f.Close()
+	return f.Seek(0, io.SeekEnd)
 }
 
 func (s *Server) logs(r *http.Request) (any, error) {
@@ -185,7 +245,7 @@ func (s *Server) logs(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, called, err := s.readLogs(r.Context(), info, node)
+	list, called, err := s.readLogs(r.Context(), info, wantedLogs{node, r.URL.Query().Get("attempt")})
 	out := Logs{Attempts: []LogAttempt{}, Called: append([]string{}, called...)}
 	for i := range list {
 		out.Attempts = append(out.Attempts, list[i].LogAttempt)
@@ -199,7 +259,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, _, err := s.readLogs(r.Context(), info, "")
+	list, _, err := s.readLogs(r.Context(), info, wantedLogs{attempt: r.PathValue("attempt")})
 	if err != nil {
 		return err
 	}
@@ -208,7 +268,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
 			if list[i].ID != r.PathValue("attempt") || name != r.PathValue("stream") {
 				continue
 			}
-			from, done, at, err := s.open(list[i].streams[n])
+			from, done, at, err := s.open(r.Context(), list[i].streams[n])
 			if err != nil {
 				return err
 			}

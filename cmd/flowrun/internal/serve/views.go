@@ -41,6 +41,7 @@ type runView struct {
 	past     *runner.Past // nil: nothing was read yet
 	timeline *view.Timeline
 	stories  []*view.Story // of nodes, the one that was asked for last at the end
+	logs     *attemptLogs  // nil: nobody has asked for them
 }
 
 // take returns the view of a run, which may be empty.
@@ -132,7 +133,7 @@ func (s *Server) lookAt(ctx context.Context, info engine.Info, w wanted, read fu
 			return err
 		}
 		if x.created != info.Created || info.Events < x.past.Seq() {
-			x.past, x.timeline, x.stories = nil, nil, nil
+			x.past, x.timeline, x.stories, x.logs = nil, nil, nil, nil
 		}
 	}
 	if err := s.bring(ctx, x, info, w); err != nil {

@@ -494,7 +494,7 @@ func (p *Pages) showLog(w http.ResponseWriter, r *http.Request) (any, error) {
 		}
 		return nil, errAnswered
 	}
-	logs, err := get[serve.Logs](p, r, "/runs/%s/logs", d.Run)
+	logs, err := get[serve.Logs](p, r, "/runs/%s/logs?attempt=%s", d.Run, d.Attempt)
 	if err != nil {
 		return nil, err
 	}
