@@ -69,7 +69,7 @@ runner/admission                 pure: dsl/value runner/event runner/shared
 runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event runner/snapshot
 runner/watch
 runner/trace                     pure: dsl/ir runner/event runner/view
-runner/trace/otlp                runner/trace
+runner/trace/otlp                runner/trace memory/private
 runner/webhook                   pure: dsl/ir dsl/value
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view

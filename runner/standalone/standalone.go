@@ -12,6 +12,7 @@ package standalone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -87,16 +88,24 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s, x, _ := newService(dir, room, o)
 	var traces *otlp.Exporter
+	marks := otlp.NewMarks(dir)
 	if o.Traces != nil {
 		traces = otlp.New(o.Traces, s.Spans, x.say)
+		traces.Taken = marks.Done
 	}
 	e, err := local.Open(dir, local.Options{Factory: s.Machine, Restore: s.Restore, Rules: runner.Rules, WantsPast: s.WantsPast, Executor: s, Group: s.Group, Events: s.Events, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
 		Waiting: o.Waiting, Leftover: x.endLeftovers, At: o.At,
 		Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
 			x.observeBatch(run, events, r)
 			s.Observe(run, events, r, replayed)
-			if traces != nil && !replayed && hasEnd(r) {
-				traces.Add(run)
+			if traces == nil || replayed {
+				return
+			}
+			if ends := hasEnd(r); ends || begins(events) {
+				marks.Begin(run)
+				if ends {
+					traces.Add(run)
+				}
 			}
 		}})
 	if err != nil {
@@ -107,7 +116,28 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.Attach(e)
-	return &Store{Service: s, Keeper: e, carry: x, traces: traces}, nil
+	store := &Store{Service: s, Keeper: e, carry: x, traces: traces}
+	if traces != nil {
+		store.sendLeft(marks)
+	}
+	return store, nil
+}
+
+// begins reports whether a driver begins with a run.
+func begins(events []event.Event) bool {
+	return slices.ContainsFunc(events, func(e event.Event) bool { return e.RunStarted != nil || e.DriverChanged != nil })
+}
+
+// sendLeft sends the traces of runs whose driver died, or gave up, before the collector had them.
+func (s *Store) sendLeft(marks *otlp.Marks) {
+	for _, run := range marks.Left() {
+		switch info, err := s.Get(context.Background(), run); {
+		case errors.Is(err, engine.ErrNoRun):
+			marks.Done(run)
+		case err == nil && info.Status.Terminal():
+			s.traces.Add(run)
+		}
+	}
 }
 
 // hasEnd reports whether a run ends.

@@ -57,6 +57,9 @@ type Exporter struct {
 	waiting                   atomic.Int64
 	told                      bool // that the collector cannot be reached
 
+	// Taken hears of each run whose trace the collector has taken; nil: nobody does. Set it before the first Add.
+	Taken func(run string)
+
 	pause func(context.Context, time.Duration) bool // of tests
 }
 
@@ -145,6 +148,9 @@ func (x *Exporter) send(ctx context.Context, run string) {
 	})
 	if err == nil {
 		err = flush()
+	}
+	if err == nil && x.Taken != nil {
+		x.Taken(run)
 	}
 	switch {
 	case err != nil:

@@ -263,3 +263,51 @@ routine "often" {
 		t.Errorf("after a routine: %d spans in the trace of the caller, %d in others", in, other)
 	}
 }
+
+// TestTraceIsSentLater: a collector that is away when a run ends gets the trace from the next command that drives a run. One that took a trace
+// is not sent it again.
+func TestTraceIsSentLater(t *testing.T) {
+	c := newCollector(t)
+	t.Chdir(t.TempDir())
+	const text = `
+workflow "lost" {
+  step "a" { run = ["true"] }
+}
+workflow "next" {
+  default = true
+  step "b" { run = ["true"] }
+}
+`
+	if err := os.WriteFile("flow.hcl", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	apply := func(to, workflow string) {
+		t.Helper()
+		var said bytes.Buffer
+		environ := append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+to, "OTEL_EXPORTER_OTLP_TIMEOUT=100")
+		if code := Main([]string{"apply", "flow.hcl", workflow}, Streams{Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said, Environ: environ}); code != exitDone {
+			t.Fatalf("exit code %d\n%s", code, &said)
+		}
+	}
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	defer refuses.Close()
+	apply(refuses.URL, "lost")
+	if marks, err := os.ReadDir(".flowrun/traces"); err != nil || len(marks) != 1 {
+		t.Fatalf("marks %v, %v", marks, err)
+	}
+	apply(c.URL, "next")
+	apply(c.URL, "next")
+	var names []string
+	for _, s := range c.spans() {
+		if s.ParentSpanId == nil {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	if have := strings.Join(names, ", "); have != "invoke_workflow lost, invoke_workflow next, invoke_workflow next" {
+		t.Errorf("the collector has %s", have)
+	}
+	if marks, err := os.ReadDir(".flowrun/traces"); err != nil || len(marks) != 0 {
+		t.Errorf("marks %v, %v are left", marks, err)
+	}
+}
