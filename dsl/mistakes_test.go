@@ -63,7 +63,7 @@ var mistakes = []struct {
 		{"job \"build\" {\n    run = [\"true\"]\n  }", "job", `step "build" {`, "step \"build\" {\n    run = [\"true\"]\n  }"},
 		{"job \"build\" {\n    steps {\n      step \"c\" { run = [\"true\"] }\n    }\n  }", "job", `sequence "build" {`, ""},
 		{`activity "x" { run = ["true"] }`, "activity", `step "x" {`, `step "x" { run = ["true"] }`},
-		{`signal "paid" {}`, "signal", "step \"paid\" … wait { event = \"paid\" } … flowrun emit paid", "step \"paid\" {\n    wait { event = \"paid\" }\n  }"},
+		{`signal "paid" {}`, "signal", "step \"paid\" … wait { event = \"paid\" }", "step \"paid\" {\n    wait { event = \"paid\" }\n  }"},
 		{`timer "nap" { duration = "1s" }`, "timer", "step \"nap\" … wait { duration = \"1s\" }", "step \"nap\" {\n    wait { duration = \"1s\" }\n  }"},
 		{`query "status" {}`, "query", "flowrun runs show", "-"},
 		{`child_workflow "x" {}`, "child_workflow", "call = workflow.NAME", ""},

@@ -475,7 +475,7 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 		}
 		return inStep(s, label, "wait", inside)
 	case "signal":
-		return inStep(s, label, "wait", fmt.Sprintf("wait { event = %q }", label)) + fmt.Sprintf(" flowrun emit %s  sends the event.", label)
+		return inStep(s, label, "wait", fmt.Sprintf("wait { event = %q }", label))
 	case "retry_policy":
 		n := "N"
 		for _, name := range []string{"maximum_attempts", "max_attempts", "attempts", "max"} {
