@@ -78,6 +78,7 @@ type Service struct {
 
 	handed atomic.Bool // a run was handed to the daemon
 	marks  marks
+	away   away
 
 	mu       sync.Mutex
 	trees    map[string]*tree         // by run

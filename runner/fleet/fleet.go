@@ -9,9 +9,12 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/artifact"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal"
+	"github.com/flowrun/flowrun/runner/engine/temporal/payload"
 	"github.com/flowrun/flowrun/runner/engine/temporal/work"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/standalone"
@@ -29,13 +32,15 @@ type Fleet struct {
 // Options say where a fleet has what does not lie on the server. The zero value is for use.
 type Options struct {
 	Address string
-	// Release is told to servers that attempts ask over HTTP.
-	Release string
 	// Folder is the folder that workers and readers share, absolute: it has the logs of attempts, and what is too long for the server. ""
 	// means that there is none.
 	Folder string
+	// Key encrypts what the server keeps, as text; "" means that nothing is encrypted.
+	Key string
 	// Environ is the environment of the process.
 	Environ []string
+	// Worker says that the process is one: a payload that it cannot read stops a run, and does not end it.
+	Worker bool
 }
 
 // Check refuses an address that is none.
@@ -57,6 +62,9 @@ func Dial(ctx context.Context, to Options) (*Fleet, error) {
 	}
 	s := runner.New(runner.Options{Store: to.Folder, Environ: to.Environ, Remote: true})
 	o.Machines = s
+	if err := to.payloads(&o); err != nil {
+		return nil, err
+	}
 	o.Check = temporal.CheckProgram(func(hash string, definition []byte) (*ir.Program, error) {
 		p, err := s.Load(hash, definition)
 		if err != nil {
@@ -71,6 +79,39 @@ func Dial(ctx context.Context, to Options) (*Fleet, error) {
 	s.Attach(h)
 	return &Fleet{standalone.Remote(s, to.Address, to.Folder), h}, nil
 }
+
+// payloads says how payloads are kept.
+func (to *Options) payloads(o *temporal.Options) error {
+	p := payload.Options{Folder: to.Folder, Block: to.Worker}
+	if to.Key != "" {
+		var err error
+		if p.Key, err = payload.ParseKey(to.Key); err != nil {
+			return err
+		}
+	}
+	writer, err := payload.Converter(p)
+	if err != nil {
+		return err
+	}
+	p.ReadOnly, p.Block = true, false
+	reader, err := payload.Converter(p)
+	if err != nil {
+		return err
+	}
+	o.Converter, o.Reader = writer, reader
+	if to.Folder != "" {
+		store := artifact.New(to.Folder, disk{})
+		o.Artifacts, o.Large = func(run string) event.Artifacts { return store.Run(run) }, true
+	}
+	return nil
+}
+
+// disk is that of the operating system.
+type disk struct{}
+
+func (disk) Open(path string, flag int) (artifact.File, error) { return private.Open(path, flag) }
+func (disk) Rename(from, to string) error                      { return os.Rename(from, to) }
+func (disk) Remove(path string) error                          { return os.Remove(path) }
 
 // WorkerOptions say what a worker serves.
 type WorkerOptions struct {
@@ -92,6 +133,12 @@ func (f *Fleet) Serve(ctx context.Context, o WorkerOptions) error {
 	}
 	defer x.Close()
 	w := &work.Worker{Executor: x, Workspace: o.Workspace, Base: runner.RecordedEnv(o.Executors.Environ), Began: x.Began}
+	w.Secret = x.Secret(f.host)
+	if dir := f.Dir(); dir != "" {
+		store := artifact.New(dir, disk{})
+		w.Large = true
+		w.Keep = func(run string, p *event.Parts) (*event.Artifact, error) { return store.Run(run).Put(p) }
+	}
 	return f.host.Serve(ctx, w, temporal.WorkerOptions{Queues: o.Queues, Slots: o.Slots})
 }
 

@@ -1,6 +1,7 @@
 package standalone
 
 import (
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -9,6 +10,7 @@ import (
 type Executors struct {
 	executor.Registry
 	carriers *carriers
+	service  *runner.Service
 }
 
 // OpenExecutors makes them. Logs of attempts go into dir. They must be closed.
@@ -17,8 +19,14 @@ func OpenExecutors(dir string, o Options) (*Executors, error) {
 	if err != nil && !o.AnyRoom {
 		return nil, err
 	}
-	_, x, registry := newService(dir, room, o)
-	return &Executors{registry, x}, nil
+	s, x, registry := newService(dir, room, o)
+	return &Executors{registry, x, s}, nil
+}
+
+// Secret carries out attempts of runs that have secrets. host knows the runs.
+func (x *Executors) Secret(host runner.Host) executor.Executor {
+	x.service.Attach(host)
+	return executor.Func(x.service.ExecuteAway)
 }
 
 // Began hears of an attempt; what it returns hears of its end, nil if the attempt was given back.

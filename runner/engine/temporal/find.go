@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/temporal/payload"
 	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -25,6 +26,8 @@ const (
 	// MaxListed is how many runs a list has: the server reads all of them for it.
 	MaxListed = 10_000
 	pageSize  = 1000
+	// maxLooked is how many of the newest runs in a list that have not ended are asked what stops them.
+	maxLooked = 50
 	// maxFound is how many runs an ambiguous name lists.
 	maxFound = 5
 )
@@ -55,23 +58,23 @@ func (h *Host) Get(ctx context.Context, run string) (engine.Info, error) {
 	default:
 		i.Last, i.Trouble = i.Created, unserved(queue)
 	}
-	if t := d.GetPendingWorkflowTask(); t.GetAttempt() >= stuckAfter {
-		i.Trouble = fmt.Sprintf("its workers fail at the same point again and again, %d times so far", t.GetAttempt())
-		if why := h.lastFailure(ctx, run); why != "" {
-			i.Trouble += ": " + why
+	if t := d.GetPendingWorkflowTask(); t.GetAttempt() > 1 {
+		if why := h.lastFailure(ctx, run); why != "" || t.GetAttempt() >= stuckAfter {
+			i.Trouble = fmt.Sprintf("its workers fail at the same point, %d times so far: %s", t.GetAttempt()-1, cmp.Or(why, "a worker does not answer in time"))
 		}
 	}
 	return i, nil
 }
 
-// stuckAfter is how many attempts at a decision of a run are not an accident any more.
+// stuckAfter is at which attempt at a decision of a run silence is not an accident any more. A worker reports the first failure alone, and lets
+// the time of the others run out.
 const stuckAfter = 3
 
 func unserved(queue string) string {
 	return fmt.Sprintf("no worker takes work from the queue %s", queue)
 }
 
-// lastFailure returns why the newest decision of a run failed, as its history has it; "" if it does not.
+// lastFailure returns why the decision failed that a run is about to make, as its history has it; "" if it does not.
 func (h *Host) lastFailure(ctx context.Context, run string) (why string) {
 	r, err := h.client.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx, &workflowservice.GetWorkflowExecutionHistoryReverseRequest{
 		Namespace: h.options.Namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: run}, MaximumPageSize: 20})
@@ -82,8 +85,8 @@ func (h *Host) lastFailure(ctx context.Context, run string) (why string) {
 		if f := e.GetWorkflowTaskFailedEventAttributes(); f != nil {
 			return cmp.Or(f.GetFailure().GetMessage(), f.GetCause().String())
 		}
-		if f := e.GetWorkflowTaskTimedOutEventAttributes(); f != nil {
-			return "a worker did not answer in time"
+		if e.GetEventType() == enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+			return "" // what failed before it is over
 		}
 	}
 	return ""
@@ -119,6 +122,16 @@ func (h *Host) infoOf(x *workflowpb.WorkflowExecutionInfo) (engine.Info, error) 
 		i.Ended = event.At(x.GetCloseTime().AsTime())
 	}
 	return i, nil
+}
+
+// unreadable describes an execution whose memo cannot be read, by what the server knows of it.
+func unreadable(x *workflowpb.WorkflowExecutionInfo, why error) engine.Info {
+	i := engine.Info{Run: x.GetExecution().GetWorkflowId(), Workflow: "?", Created: event.At(x.GetStartTime().AsTime()), Status: event.Running, Trouble: why.Error()}
+	if x.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		i.Status, i.Ended = event.FailedS, event.At(x.GetCloseTime().AsTime())
+		i.Summary.Error = &event.Error{Kind: event.Fatal, Reason: event.ReasonLost, ExitCode: -1, Message: why.Error()}
+	}
+	return i
 }
 
 // summaryOf reads the memo of a run.
@@ -162,8 +175,7 @@ func (h *Host) infos(ctx context.Context, condition string) (list []engine.Info,
 	err2 := h.list(ctx, condition, func(x *workflowpb.WorkflowExecutionInfo) bool {
 		i, bad := h.infoOf(x)
 		if bad != nil {
-			err = cmp.Or(err, bad)
-			return true
+			i = unreadable(x, bad)
 		}
 		if !i.Status.Terminal() {
 			queue := x.GetTaskQueue()
@@ -206,6 +218,16 @@ func (h *Host) List(ctx context.Context, limit int) ([]engine.Info, error) {
 	list, err := h.infos(ctx, "")
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
+	}
+	looked := 0
+	for i := range list {
+		if list[i].Driver == 0 || list[i].Status.Terminal() || looked == maxLooked {
+			continue
+		}
+		looked++
+		if now, err := h.Get(ctx, list[i].Run); err == nil { // of a run that is gone meanwhile, the row stays
+			list[i].Trouble = now.Trouble
+		}
 	}
 	return list, err
 }
@@ -297,4 +319,19 @@ func (h *Host) Troubled(ctx context.Context) (list []engine.Info, err error) {
 		}
 	}
 	return list, err
+}
+
+// checkPayloads refuses to serve a queue whose runs have payloads that this process cannot read. A reader that is asked for
+// them would say the same.
+func (h *Host) checkPayloads(ctx context.Context) (err error) {
+	n := 0
+	err2 := h.list(ctx, fmt.Sprintf("TaskQueue = '%s'", h.options.Queue), func(x *workflowpb.WorkflowExecutionInfo) bool {
+		if _, bad := h.summaryOf(x.GetMemo()); errors.Is(bad, payload.ErrKey) {
+			err = bad
+			return false
+		}
+		n++
+		return n < pageSize
+	})
+	return cmp.Or(err, err2)
 }

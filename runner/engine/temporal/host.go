@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -31,6 +32,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/temporal/payload"
 	"github.com/flowrun/flowrun/runner/engine/temporal/run"
 	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
 	"github.com/flowrun/flowrun/runner/engine/temporal/work"
@@ -60,6 +62,11 @@ type Options struct {
 	Heartbeat time.Duration
 	// Task is how long a worker may take for a decision, before another one makes it; 0 means a minute.
 	Task time.Duration
+	// Converter makes and reads payloads; nil: they are as the SDK makes them. Reader is the same and writes nothing: for histories that are read.
+	Converter, Reader converter.DataConverter
+	// Artifacts is that of [run.Host], and Large too.
+	Artifacts func(run string) event.Artifacts
+	Large     bool
 	// Poll is how often a run that is followed is looked at; 0 means 200 ms.
 	Poll time.Duration
 	// Tune changes the options of the client.
@@ -90,12 +97,13 @@ type Host struct {
 	kept      map[string]*execution // executions that were replayed, by their ids
 	keptBytes int
 	silence   map[string]time.Time // when the workers of a run did not answer
+	unshared  atomic.Bool          // a reader looked for a long output, and there is no folder for them
 }
 
 // Dial connects to a server.
 func Dial(ctx context.Context, o Options) (*Host, error) {
 	o.Queue, o.Namespace, o.Poll = cmp.Or(o.Queue, DefaultQueue), cmp.Or(o.Namespace, client.DefaultNamespace), cmp.Or(o.Poll, 200*time.Millisecond)
-	c := client.Options{HostPort: o.HostPort, Namespace: o.Namespace, Logger: quiet}
+	c := client.Options{HostPort: o.HostPort, Namespace: o.Namespace, Logger: quiet, DataConverter: o.Converter}
 	if o.Tune != nil {
 		o.Tune(&c)
 	}
@@ -132,6 +140,9 @@ type WorkerOptions struct {
 func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error {
 	if len(o.Queues) == 0 {
 		o.Queues = []string{h.options.Queue}
+	}
+	if err := h.checkPayloads(ctx); err != nil {
+		return err
 	}
 	var workers []worker.Worker
 	fatal := make(chan error, len(o.Queues))
@@ -172,7 +183,8 @@ func stopAll(workers []worker.Worker) {
 func (h *Host) register(r interface {
 	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
 }, record func(journal.Batch, event.Time)) {
-	r.RegisterWorkflowWithOptions((&run.Host{Machines: h.options.Machines, Externals: h.options.Externals, Soft: h.options.Soft, Heartbeat: h.options.Heartbeat, Record: record}).Workflow,
+	r.RegisterWorkflowWithOptions((&run.Host{Machines: h.options.Machines, Externals: h.options.Externals, Soft: h.options.Soft, Heartbeat: h.options.Heartbeat, Record: record,
+		Artifacts: h.artifacts, Large: h.options.Large}).Workflow,
 		workflow.RegisterOptions{Name: wire.Workflow})
 }
 
@@ -196,8 +208,12 @@ func (h *Host) Start(ctx context.Context, s engine.Start) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(arg) > wire.MaxPayload {
-		return "", &Refused{[]string{fmt.Sprintf("the program, its source and its inputs have %d bytes, compressed, and the server takes %d", len(arg), wire.MaxPayload)}}
+	most := wire.MaxPayload
+	if h.options.Large {
+		most = wire.MaxLarge
+	}
+	if len(arg) > most {
+		return "", &Refused{[]string{fmt.Sprintf("the program, its source and its inputs have %d bytes, compressed, and the limit is %d", len(arg), most)}}
 	}
 	_, err = h.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: h.options.Queue, WorkflowTaskTimeout: cmp.Or(h.options.Task, time.Minute),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
@@ -249,7 +265,36 @@ func (h *Host) describe(ctx context.Context, run string) (*workflowservice.Descr
 }
 
 // converter reads payloads.
-func (h *Host) converter() converter.DataConverter { return converter.GetDefaultDataConverter() }
+func (h *Host) converter() converter.DataConverter {
+	if h.options.Reader != nil {
+		return h.options.Reader
+	}
+	return converter.GetDefaultDataConverter()
+}
+
+// bind says where the artifacts of a batch lie.
+func (h *Host) bind(run string, b journal.Batch) journal.Batch {
+	b.From = h.artifacts(run)
+	return b
+}
+
+func (h *Host) artifacts(run string) event.Artifacts {
+	if h.options.Artifacts != nil {
+		return h.options.Artifacts(run)
+	}
+	return unshared{&h.unshared}
+}
+
+// unshared are the artifacts of a process without the folder that has them.
+type unshared struct{ asked *atomic.Bool }
+
+var errUnshared = fmt.Errorf("long outputs of the run lie in the folder that workers and readers share, and this process has none: set %s", payload.FolderEnv)
+
+// Load implements [event.Artifacts].
+func (u unshared) Load(*event.Artifact) (*event.Parts, error) {
+	u.asked.Store(true)
+	return nil, errUnshared
+}
 
 // polled is how long ago the server must have heard of a worker that lives: a poll takes a minute.
 const polled = 70 * time.Second

@@ -99,7 +99,7 @@ func (h *Host) newsAfter(ctx context.Context, run string, seq uint64, each func(
 			break
 		}
 		for _, b := range p.Batches {
-			j := b.Journal()
+			j := h.bind(run, b.Journal())
 			if j.First <= seq {
 				continue
 			}
@@ -222,6 +222,9 @@ func (h *Host) replayed(ctx context.Context, run, id string, length int64) (*exe
 		return nil, fmt.Errorf("run %s: %w", run, err)
 	}
 	last := all.Events[len(all.Events)-1]
+	for i := range batches {
+		batches[i] = h.bind(run, batches[i])
+	}
 	x = &execution{batches: batches, length: last.GetEventId(), next: last.GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId(), ended: isEnd(last)}
 	bytes := 0
 	for _, b := range batches {
@@ -295,7 +298,7 @@ func Replay(o Options, all *history.History) ([]journal.Batch, error) {
 
 // replay runs the workflow again over the history of an execution, and returns the batches that it makes.
 func (h *Host) replay(all *history.History) (batches []journal.Batch, err error) {
-	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{})
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: h.options.Reader})
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +320,11 @@ func (h *Host) replay(all *history.History) (batches []journal.Batch, err error)
 			batches = append(batches, b)
 		}
 	})
+	h.unshared.Store(false)
 	if err := r.ReplayWorkflowHistory(quiet, all); err != nil {
+		if h.unshared.Load() {
+			return nil, errUnshared
+		}
 		return nil, errors.Join(engine.ErrDiverged, err)
 	}
 	return batches, nil

@@ -3,6 +3,8 @@ package temporal
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -25,8 +27,10 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 	if p.Loop(workflow) != nil {
 		c.add("%q is a loop: the daemon of a store runs loops", workflow)
 	}
-	if len(first.Secrets)+len(first.Late) > 0 {
-		c.add("the run has sensitive values, which no worker has")
+	for _, name := range slices.Sorted(maps.Keys(first.Secrets)) {
+		if first.Secrets[name].From == told {
+			c.add("%s was given on the command line, which no worker has: give it in a variable of the environment of apply and of the workers, or in a file that all of them have", name)
+		}
 	}
 	if len(first.Results) > 0 {
 		c.add("the run repeats another one, whose results lie in a store")
@@ -45,6 +49,9 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 	}
 	return &Refused{c.why}
 }
+
+// told is the place of a secret that a person gave; see package given.
+const told = "told"
 
 // check gathers what is refused.
 type check struct {

@@ -49,15 +49,17 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSecretsAreRefused: no worker has what a command line was told.
+// TestSecretsAreRefused: no worker has what a command line was told. Others are looked for by the worker.
 func TestSecretsAreRefused(t *testing.T) {
 	p, list := dsl.Load(os.DirFS("../../../testdata/constructs"), "fail.hcl", dsl.Options{})
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
-	err := temporal.Refuse(p.IR, p.IR.Workflows[0].Name, &event.RunStarted{Secrets: map[string]event.Secret{"var.token": {}}})
-	if err == nil || !strings.Contains(err.Error(), "sensitive values") {
-		t.Errorf("a run with secrets: %v", err)
+	for from, want := range map[string]string{"told": "var.token was given on the command line, which no worker has", "env TOKEN": "", "file /run/secrets/token": ""} {
+		err := temporal.Refuse(p.IR, p.IR.Workflows[0].Name, &event.RunStarted{Secrets: map[string]event.Secret{"var.token": {From: from}}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("a run with a secret from %q: %v", from, err)
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 const (
 	engineEnv    = "FLOWRUN_ENGINE"
 	artifactsEnv = "FLOWRUN_ARTIFACTS"
+	// payloadKeyEnv holds the key that encrypts what the server keeps. There is no flag for it: others see the flags of a process.
+	payloadKeyEnv = "FLOWRUN_PAYLOAD_KEY"
 	// localEngine is the engine of this machine: the store.
 	localEngine = "local"
 )

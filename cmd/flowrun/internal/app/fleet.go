@@ -13,18 +13,18 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// dialFleet connects to the server that keeps the runs.
-func (a *app) dialFleet(ctx context.Context) (*fleet.Fleet, error) {
+// dialFleet connects to the server that keeps the runs, also as a worker.
+func (a *app) dialFleet(ctx context.Context, worker bool) (*fleet.Fleet, error) {
 	dir, err := a.artifacts()
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Dial(ctx, fleet.Options{Address: a.engine(), Release: Release, Folder: dir, Environ: a.Environ})
+	return fleet.Dial(ctx, fleet.Options{Address: a.engine(), Folder: dir, Key: a.getenv(payloadKeyEnv), Environ: a.Environ, Worker: worker})
 }
 
 // openFleet is the store of the runs that a server keeps. A second signal ends a command that waits for the server.
 func (a *app) openFleet() (*store, error) {
-	f, err := a.dialFleet(context.Background())
+	f, err := a.dialFleet(context.Background(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (a *app) resumeOnFleet(s *store, info engine.Info, r *args.Resume) error {
 // examineFleet says whether the server answers, who takes work from its queue, and which runs do not go on.
 func (a *app) examineFleet() (out []ui.Finding) {
 	ctx, flags := context.Background(), a.engineHints()
-	f, err := a.dialFleet(ctx)
+	f, err := a.dialFleet(ctx, false)
 	if err != nil {
 		return []ui.Finding{{Name: "engine", Level: ui.Wrong, Text: err.Error(), Fix: "Start the server, or give its address: --engine temporal://HOST:PORT/NAMESPACE."}}
 	}

@@ -62,7 +62,7 @@ func (a *app) runWorker(o *args.Worker) error {
 		a.saySo("stopping: attempts that do not end soon are given back (press again to stop at once)")
 	})
 	defer release()
-	host, err := a.dialFleet(ctx)
+	host, err := a.dialFleet(ctx, true)
 	if err != nil {
 		return err
 	}

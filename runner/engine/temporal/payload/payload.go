@@ -106,6 +106,15 @@ func New(o Options) (converter.PayloadCodec, error) {
 	return c, err
 }
 
+// Converter makes and reads payloads: as the SDK does, and then as the options say.
+func Converter(o Options) (converter.DataConverter, error) {
+	c, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	return converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c), nil
+}
+
 // derive makes a key for one purpose.
 func derive(key []byte, purpose string) []byte {
 	h := hmac.New(sha256.New, key)

@@ -49,7 +49,7 @@ func (d *drive) continueAsNew() error {
 	if err != nil {
 		return err
 	}
-	if len(arg) > wire.MaxPayload {
+	if len(arg) > d.most(wire.MaxPayload) {
 		d.ends = true
 		d.SetWindow(engine.Window{Attempts: Window, Children: Window})
 		d.cancel(tooLarge)

@@ -63,6 +63,10 @@ type Host struct {
 	Heartbeat time.Duration
 	// Bare leaves out the memo of runs that end.
 	Bare bool
+	// Artifacts, if set, reads the long parts of answers of a run.
+	Artifacts func(run string) event.Artifacts
+	// Large says that payloads lie beside the server where they are large: [wire.MaxLarge] bounds them.
+	Large bool
 }
 
 // drive is one execution of a run.
@@ -83,6 +87,15 @@ type drive struct {
 	full    bool // the history is so long that nothing is handed out
 	// cancelled: the run knows that the server was asked to cancel the workflow. ends: its state is too large for another execution.
 	cancelled, ends bool
+	artifacts       event.Artifacts // nil: answers are whole
+}
+
+// most is the bound of a payload that has another one where it lies on the server.
+func (h *Host) most(bytes int) int {
+	if h.Large {
+		return wire.MaxLarge
+	}
+	return bytes
 }
 
 // flight is an attempt that was handed out.
@@ -106,12 +119,21 @@ type alarm struct {
 	cancel workflow.CancelFunc
 }
 
-// Workflow drives a run to its end, and returns the end.
+// Workflow drives a run to its end, and returns the end. An error would end the run: what a worker cannot do fails the decision alone, by a
+// panic. The server then asks for the decision again, and any worker that can goes on.
 func (h *Host) Workflow(ctx workflow.Context, arg []byte) ([]byte, error) {
+	end, err := h.drive(ctx, arg)
+	if err != nil && !workflow.IsContinueAsNewError(err) {
+		panic(err)
+	}
+	return end, err
+}
+
+func (h *Host) drive(ctx workflow.Context, arg []byte) ([]byte, error) {
 	d := &drive{Host: h, outer: ctx, carried: &wire.Carried{Number: 1, Children: map[string]*wire.Called{}}}
 	d.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	if err := wire.Decode(arg, &d.start); err != nil {
-		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "Start", nil)
+		return nil, err
 	}
 	first := d.start.Carried == nil
 	if err := d.open(); err != nil {
@@ -163,6 +185,10 @@ func (d *drive) open() error {
 		}
 		d.Session = engine.NewSession(s, m)
 	}
+	if d.Artifacts != nil {
+		d.artifacts = d.Artifacts(s.Header.Run)
+		d.Fold().Bind(d.artifacts)
+	}
 	d.SetWindow(engine.Window{Attempts: Window, Children: Window})
 	return nil
 }
@@ -182,7 +208,7 @@ func (d *drive) turn() error {
 	}
 	r, err := d.Feed(d.now())
 	if err != nil {
-		return err // the workflow task fails, and is tried again with the history as it was
+		return err
 	}
 	d.digest = r.Batch.Digest
 	b := r.Batch
@@ -294,6 +320,9 @@ func (d *drive) land(f *flight) {
 		d.GiveBack(f.Attempt)
 	case err == nil:
 		a := answer.Finished
+		if a.Artifact != nil {
+			a.Artifact.From = d.artifacts
+		}
 		a.Ticket, a.Node, a.Attempt, a.Gate, a.Compensate = f.Ticket, f.Node, f.Attempt.Attempt, f.Gate, f.Compensate
 		d.Answer(a)
 	case temporal.IsCanceledError(err): // before a worker began with it
@@ -342,8 +371,8 @@ func (d *drive) startAttempt(a *event.Attempt) {
 		return
 	}
 	task, err := wire.Encode(a)
-	if err != nil || len(task) > wire.MaxTask {
-		fail("what the attempt is given has %d bytes, and %d can be handed to a worker", len(task), wire.MaxTask)
+	if most := d.most(wire.MaxTask); err != nil || len(task) > most {
+		fail("what the attempt is given has %d bytes, and %d can be handed to a worker", len(task), most)
 		return
 	}
 	ctx, cancel := workflow.WithCancel(d.ctx)
@@ -352,15 +381,12 @@ func (d *drive) startAttempt(a *event.Attempt) {
 		StartToCloseTimeout: forever, ScheduleToCloseTimeout: forever, HeartbeatTimeout: d.heartbeat(), WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: a.Name,
 	})
-	d.flights = append(d.flights, &flight{*a, workflow.ExecuteActivity(ctx, wire.Attempt, task), cancel})
+	d.flights = append(d.flights, &flight{*a, workflow.ExecuteActivity(ctx, wire.Attempt, task, len(d.start.First.Secrets) > 0), cancel})
 }
 
-// Carries reports whether workers carry an attempt out. The others need what runs share, or secrets: a client refuses the programs that have
+// Carries reports whether workers carry an attempt out. The others need what runs share: a client refuses the programs that have
 // them, before a run starts.
 func Carries(a *event.Attempt) bool {
-	if len(a.Late) > 0 {
-		return false
-	}
 	if a.Admission != nil {
 		for i := range a.Admission.Needs {
 			if n := &a.Admission.Needs[i]; n.Units > 0 || n.Pace != nil || n.Breaker != nil || n.Spending != nil {
@@ -398,8 +424,8 @@ func (d *drive) startChild(ask *event.StartChild, wish engine.Wish) {
 		case err != nil:
 			d.ChildEnded(unstarted(*ask, err.Error()))
 			return
-		case len(arg) > wire.MaxTask:
-			d.ChildEnded(unstarted(*ask, fmt.Sprintf("its program and inputs have %d bytes, and %d can be handed over", len(arg), wire.MaxTask)))
+		case len(arg) > d.most(wire.MaxTask):
+			d.ChildEnded(unstarted(*ask, fmt.Sprintf("its program and inputs have %d bytes, and %d can be handed over", len(arg), d.most(wire.MaxTask))))
 			return
 		}
 		ctx := workflow.WithChildOptions(d.ctx, workflow.ChildWorkflowOptions{WorkflowID: ask.Run, ParentClosePolicy: abandon, WorkflowIDReusePolicy: rejectDuplicate,

@@ -37,6 +37,8 @@ const (
 	MaxAnswer = 400_000
 	// MaxTask bounds what an attempt is given. One decision may ask for ten of them.
 	MaxTask = 350_000
+	// MaxLarge bounds a payload that does not lie on the server.
+	MaxLarge = 64 << 20
 	// MaxPage is about how many bytes of batches an answer to a query has.
 	MaxPage = 1_000_000
 	// maxDecoded bounds what a payload has once it is not compressed any more.

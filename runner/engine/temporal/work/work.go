@@ -37,25 +37,42 @@ type Worker struct {
 	// Began, if set, hears of each attempt, and the function that it returns hears how the attempt ended. The answer is nil if it was given
 	// back.
 	Began func(*event.Attempt) (ended func(*event.AttemptFinished))
+	// Secret, if set, carries out attempts of runs that have secrets.
+	Secret executor.Executor
+	// Keep, if set, keeps the long parts of answers of a run; see event.Shorten.
+	Keep func(run string, p *event.Parts) (*event.Artifact, error)
+	// Large says that payloads lie beside the server where they are large.
+	Large bool
 	// Silent leaves out the heartbeats, for tests.
 	Silent bool
 }
 
-// Attempt is the activity of an attempt.
-func (w *Worker) Attempt(ctx context.Context, task []byte) ([]byte, error) {
+// Attempt is the activity of an attempt. secrets says that its run has some.
+func (w *Worker) Attempt(ctx context.Context, task []byte, secrets bool) ([]byte, error) {
 	var a event.Attempt
 	if err := wire.Decode(task, &a); err != nil {
 		return nil, err
 	}
-	f := w.carryOut(ctx, &a)
+	f := w.carryOut(ctx, &a, secrets)
 	if f == nil {
 		return wire.Encode(wire.Answer{})
 	}
+	most := wire.MaxAnswer
+	if w.Large {
+		most = wire.MaxLarge
+	}
+	var unkept error
+	if w.Keep != nil {
+		unkept = event.Shorten(f, func(p *event.Parts) (*event.Artifact, error) { return w.Keep(a.Run, p) }) // if it fails, the answer is whole
+	}
 	answer, err := wire.Encode(wire.Answer{Finished: f})
-	if err == nil && len(answer) <= wire.MaxAnswer {
+	if err == nil && len(answer) <= most {
 		return answer, nil
 	}
-	what := fmt.Sprintf("the answer of the attempt has %d bytes, compressed, and %d can be reported", len(answer), wire.MaxAnswer)
+	what := fmt.Sprintf("the answer of the attempt has %d bytes, compressed, and %d can be reported", len(answer), most)
+	if unkept != nil {
+		what += "; the shared folder does not take it: " + unkept.Error()
+	}
 	if err != nil {
 		what = "the answer of the attempt cannot be reported: " + err.Error()
 	}
@@ -65,7 +82,7 @@ func (w *Worker) Attempt(ctx context.Context, task []byte) ([]byte, error) {
 }
 
 // carryOut returns the answer of an attempt; nil: the worker stops, and gives the attempt back.
-func (w *Worker) carryOut(ctx context.Context, a *event.Attempt) *event.AttemptFinished {
+func (w *Worker) carryOut(ctx context.Context, a *event.Attempt, secrets bool) *event.AttemptFinished {
 	stop := activity.GetWorkerStopChannel(ctx)
 	select {
 	case <-stop:
@@ -87,7 +104,7 @@ func (w *Worker) carryOut(ctx context.Context, a *event.Attempt) *event.AttemptF
 		ended = w.Began(a)
 	}
 	done := make(chan event.AttemptFinished, 1)
-	go func() { done <- w.execute(inner, *a) }()
+	go func() { done <- w.execute(inner, *a, secrets) }()
 	beat := time.NewTicker(Beat)
 	defer beat.Stop()
 	cancelled := ctx.Done()
@@ -118,12 +135,15 @@ func (w *Worker) carryOut(ctx context.Context, a *event.Attempt) *event.AttemptF
 }
 
 // execute turns a panic of the executor into the end of this attempt: others go on.
-func (w *Worker) execute(ctx context.Context, a event.Attempt) (f event.AttemptFinished) {
+func (w *Worker) execute(ctx context.Context, a event.Attempt, secrets bool) (f event.AttemptFinished) {
 	defer func() {
 		if p := recover(); p != nil {
 			f = failed(&a, event.ReasonLost, fmt.Sprintf("a defect in flowrun: %v; what the attempt did is unknown", p))
 		}
 	}()
+	if secrets && w.Secret != nil {
+		return w.Secret.Execute(ctx, a)
+	}
 	return w.Executor.Execute(ctx, a)
 }
 
