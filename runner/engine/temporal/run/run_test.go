@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun/dsl"
@@ -167,6 +168,7 @@ func onTemporal(t *testing.T, s engine.Start, x executor.Func, soft int, signals
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: "q"})
 		env.SetTestTimeout(time.Minute)
+		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: 10 * time.Second}) // as of real workers
 		host := &run.Host{Machines: r.factory(programs), Soft: max(soft, 0), Bare: true}
 		env.RegisterWorkflowWithOptions(func(ctx workflow.Context, arg []byte) ([]byte, error) {
 			id := workflow.GetInfo(ctx).WorkflowExecution.ID
