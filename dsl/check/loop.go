@@ -28,6 +28,9 @@ const (
 	Roadmap = "roadmap" // a file whose items become tickets
 )
 
+// TicketsOfBacklog is the word of a roadmap whose items become items of the backlog of its loop.
+const TicketsOfBacklog = "backlog"
+
 // sourceLabels are the kinds of source that a loop can have.
 var sourceLabels = []string{string(ir.SourceDispatch), Backlog, Roadmap, string(ir.SourceImprovement)}
 
@@ -41,6 +44,7 @@ var sourceHas = []struct {
 	{"with", []string{"improvement"}, nil},
 	{"from", []string{"backlog file", "backlog github", "backlog exec", "backlog http"}, nil},
 	{"path", []string{"backlog file", "roadmap"}, []string{"backlog file", "roadmap"}},
+	{"tickets", []string{"roadmap"}, nil},
 	{"command", []string{"backlog exec"}, []string{"backlog exec"}},
 	{"url", []string{"backlog http"}, []string{"backlog http"}},
 	{"headers", []string{"backlog http"}, nil},
@@ -65,6 +69,7 @@ func (c *checker) loop(b *Block) {
 	c.loopTimes(b)
 	c.loopQuotas(b)
 	var sources, handles int
+	c.tickets(b)
 	var all *Block // the first handle without a condition
 	for _, i := range b.Blocks {
 		switch i.Schema.Kind {
@@ -100,6 +105,42 @@ func (c *checker) loop(b *Block) {
 		c.report(diag.Diagnostic{Code: "F0420", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No handles in %s", b.Words()),
 			Detail: "A loop needs a workflow for its items:  handle { workflow = workflow.NAME }."})
 	}
+}
+
+// tickets checks that a loop has one backlog for the items of its roadmaps that become tickets of it.
+func (c *checker) tickets(of *Block) {
+	lists := of.Backlogs()
+	for _, i := range of.Blocks {
+		a := i.attr("tickets")
+		if i.Schema.Kind != "source" || i.Name != Roadmap || i.Text("tickets") != TicketsOfBacklog || of.stray || len(lists) == 1 {
+			continue
+		}
+		d := diag.Diagnostic{Code: "F0421", Subject: a.span(), Context: of.Words(), Summary: fmt.Sprintf("%s has no backlog for the tickets", upper(of.Words())),
+			Detail: "The items of the roadmap become items of the backlog of the same loop. Add one:  source \"backlog\" { … },  or leave out tickets: they become tickets of the store."}
+		if len(lists) > 1 {
+			d.Summary = fmt.Sprintf("%s has %d backlogs, and the tickets go to one", upper(of.Words()), len(lists))
+			d.Detail = "Put the other backlogs into another loop."
+			for _, l := range lists {
+				d.Notes = append(d.Notes, diag.Note{Text: "a backlog", Range: l.Src.Header})
+			}
+		}
+		c.report(d)
+	}
+}
+
+// Sources are the sources of a loop, in order.
+func (b *Block) Sources() (out []*Block) {
+	for _, i := range b.Blocks {
+		if i.Schema.Kind == "source" {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Backlogs are the sources of a loop of the kind backlog.
+func (b *Block) Backlogs() []*Block {
+	return slices.DeleteFunc(b.Sources(), func(i *Block) bool { return i.Name != Backlog })
 }
 
 // loopAgents checks the agents of a loop: they are declared, and there is one at least.

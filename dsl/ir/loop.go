@@ -40,6 +40,8 @@ type Source struct {
 	Rotate   []string  `json:"rotate,omitempty"` // workflows
 	Every    *Expr     `json:"every,omitempty"`
 	With     *Expr     `json:"with,omitempty"` // inputs of the workflows of Rotate
+	// Into is the source of the same loop that gets the items of a roadmap as items of its own; "": they are tickets of the store.
+	Into string `json:"into,omitempty"`
 }
 
 // Setting is a setting of a source.

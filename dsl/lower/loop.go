@@ -27,6 +27,9 @@ func loop(b *check.Block, p *check.Program, known map[string][]string) ir.Loop {
 			case check.Roadmap:
 				s.Kind = ir.SourceFile
 				s.Settings = append(s.Settings, ir.Setting{Name: "tickets", Value: ir.Expr{Kind: ir.Const, Const: true, Type: value.BoolType}})
+				if i.Text("tickets") == check.TicketsOfBacklog {
+					s.Settings = append(s.Settings, backlog(b.Backlogs()[0])...)
+				}
 			}
 			for _, name := range check.SourceSettings {
 				if e := i.Expr(name); e != nil {
@@ -51,5 +54,27 @@ func loop(b *check.Block, p *check.Program, known map[string][]string) ir.Loop {
 				RetryRate: i.Expr("retry_rate"), EscalationRate: i.Expr("escalation_rate")}
 		}
 	}
+	for i := range out.Sources {
+		if s := &out.Sources[i]; slices.ContainsFunc(s.Settings, func(x ir.Setting) bool { return x.Name == intoBacklog }) {
+			s.Into = out.Sources[slices.IndexFunc(b.Sources(), func(x *check.Block) bool { return x.Name == check.Backlog })].Name
+			s.Settings = append(s.Settings, ir.Setting{Name: check.Backlog, Value: constText(s.Into)})
+		}
+	}
 	return out
 }
+
+// intoBacklog is the setting of a roadmap that says where the backlog is that gets its tickets. The others follow, each behind the same word.
+const intoBacklog = check.Backlog + ".from"
+
+// backlog are the settings of a backlog, for the roadmap whose tickets it gets.
+func backlog(b *check.Block) []ir.Setting {
+	out := []ir.Setting{{Name: intoBacklog, Value: constText(b.Text("from"))}}
+	for _, name := range check.SourceSettings {
+		if e := b.Expr(name); e != nil {
+			out = append(out, ir.Setting{Name: check.Backlog + "." + name, Value: *e})
+		}
+	}
+	return out
+}
+
+func constText(s string) ir.Expr { return ir.Expr{Kind: ir.Const, Const: s, Type: value.StringType} }

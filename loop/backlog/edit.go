@@ -130,6 +130,7 @@ func (d *Document) check(e Edit, i int, s Status) error {
 
 // New is an item that is added to a file.
 type New struct {
+	ID      string // "" = it comes from where the item stands, and from its title
 	Title   string
 	Section string // the heading below which it stands; "" = behind the last list, or at the end
 	Tags    []string
@@ -168,6 +169,9 @@ func (d *Document) Append(n New) (Edit, error) {
 	for _, text := range []string{title, escape(title)} {
 		for _, t := range n.Tags {
 			text += " #" + t
+		}
+		if n.ID != "" {
+			text += " (id: " + n.ID + ")"
 		}
 		line := at.indent + "[ ] " + text + newline
 		if at.end > 0 && d.source[at.end-1] != '\n' {

@@ -232,11 +232,12 @@ func (d *Document) markField(i int, s Status) (Edit, error) {
 // appendLine gives the edit that adds an object behind the last line.
 func (d *Document) appendLine(n New, title string) (Edit, error) {
 	line, err := json.Marshal(struct {
+		ID      string   `json:"id,omitempty"`
 		Title   string   `json:"title"`
 		Status  Status   `json:"status"`
 		Section string   `json:"section,omitempty"`
 		Tags    []string `json:"tags,omitempty"`
-	}{title, Todo, n.Section, n.Tags})
+	}{n.ID, title, Todo, n.Section, n.Tags})
 	if err != nil {
 		return Edit{}, err
 	}

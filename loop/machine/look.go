@@ -159,7 +159,21 @@ func (m *Machine) takeList(s *source, f *event.AttemptFinished) {
 	s.fresh, s.left = s.Kind == ir.SourceDispatch && !s.old, left > 0
 	m.setItems(s, items)
 	m.setStands(s, stands)
-	s.mark, s.next = event.ListMark(f.Output), 0
+	before := s.mark
+	if s.mark, s.next = event.ListMark(f.Output), 0; s.Into != "" && s.mark != before { // it may have made items there
+		m.askAgain(func(to *source) bool { return to.Name == s.Into })
+		m.again = m.round != none
+	}
+}
+
+// askAgain lets sources be asked in the next round, although nobody has said that they have changed.
+func (m *Machine) askAgain(which func(*source) bool) {
+	for _, s := range m.sources {
+		if which(s) && s.failed == "" {
+			m.endWatch(s, "the source is asked anew")
+			s.next, s.known = 0, false
+		}
+	}
 }
 
 // pause is how long a source is left alone that had nothing to take: each time twice as long.

@@ -48,6 +48,7 @@ type workplace struct {
 	jumped  event.Time    // real time of the last jump
 	back    bool          // one of the jumps went back
 	setBack time.Duration // how far all of these went back
+	ahead   time.Duration // how far the others went forward
 	loops   []*hall
 	live    map[string]string // by item: the run that has a live attempt
 	who     map[string]string // by run of an item: the item
@@ -99,14 +100,17 @@ type ended struct {
 	closed bool
 }
 
+// moment is a moment on a stopwatch, and how far the clock was set forward before it. A limit of an hour or a day cannot tell the two apart. A
+// clock that is set back shortens nothing, also where the next run of the loop begins with it.
+type moment struct {
+	real  event.Time
+	ahead time.Duration
+}
+
+// since is the longest time that can seem to have passed.
+func (m moment) since(o moment) time.Duration { return m.real.Sub(o.real) + m.ahead - o.ahead }
+
 // pause is in force from a moment of real time, and until one of the clock.
-// moment is a moment on the clock of the loop's run, and on a stopwatch. A limit of an hour or a day holds by one of the two: where a clock is
-// set, the next run of the loop begins with the new one.
-type moment struct{ clock, real event.Time }
-
-// since is the longer of the two times.
-func (m moment) since(o moment) time.Duration { return max(m.clock.Sub(o.clock), m.real.Sub(o.real)) }
-
 type pause struct {
 	from  event.Time // in real time
 	until event.Time // on the clock
@@ -340,7 +344,7 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 			m.fail("loop %s gave item %s to %s, who is not to do it", h.name, item, agent)
 		}
 	}
-	at := moment{now, m.real()}
+	at := moment{m.real(), m.ahead}
 	switch n := len(h.begun) - h.perHour; {
 	case h.perHour > 0 && n >= 0 && at.since(h.begun[n]) < time.Hour:
 		m.fail("loop %s began %d items within an hour", h.name, h.perHour+1)
@@ -400,7 +404,7 @@ func (m *workplace) seeTarget(h *hall, words string, missed bool, now event.Time
 // seeEnd looks at the end of an item's run.
 func (m *workplace) seeEnd(h *hall, c *event.ChildFinished, now event.Time) {
 	if c.Usage != nil && c.Usage.CostUSD > 0 {
-		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, moment{now, m.real()})
+		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, moment{m.real(), m.ahead})
 	}
 }
 
@@ -730,6 +734,7 @@ func (m *workplace) jump(by time.Duration) {
 	m.upset++
 	m.skew, m.jumped, m.back = m.skew+by, m.real(), m.back || by < 0
 	m.setBack += max(0, -by)
+	m.ahead += max(0, by)
 	m.host.Jump(by)
 }
 

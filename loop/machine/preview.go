@@ -34,7 +34,11 @@ func Preview(g *plan.Graph, l *ir.Loop, eval ir.Evaluator, first *event.RunStart
 	for _, s := range m.sources {
 		if s.Kind != ir.SourceImprovement {
 			m.askItems(s)
-			f := k.Ask(m.asks[m.tickets].request)
+			request := m.asks[m.tickets].request
+			if request.Source != nil {
+				request.Source.Dry = true
+			}
+			f := k.Ask(request)
 			items, stands, err := readItems(&f, s.Name)
 			if err != nil || f.Outcome != event.OK {
 				s.failed = why(&f, err)

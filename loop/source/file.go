@@ -46,7 +46,7 @@ func (q *question) file() (place, error) {
 		f.path = filepath.Join(q.a.Dir, name)
 	}
 	if tickets {
-		return &roadmap{f}, nil
+		return &roadmap{file: f}, nil
 	}
 	return f, nil
 }
@@ -110,9 +110,9 @@ func (f *file) look(_ context.Context, it *event.Item) (standing, error) {
 	i := d.Find(it.ID)
 	switch {
 	case i < 0:
-		return standing{closed: true, why: "the file does not have the item any more"}, nil
+		return standing{closed: true, dropped: true, why: "the file does not have the item any more"}, nil
 	case d.Items[i].Status.Closed():
-		return standing{closed: true, why: fmt.Sprintf("the file says that it is %s", d.Items[i].Status)}, nil
+		return standing{closed: true, dropped: d.Items[i].Status == backlog.Cancelled, why: fmt.Sprintf("the file says that it is %s", d.Items[i].Status)}, nil
 	}
 	return standing{}, nil
 }
@@ -146,12 +146,12 @@ func (f *file) mark(id string, s backlog.Status) (warning string, err error) {
 func (f *file) create(ctx context.Context, it *event.Item) (id string, duplicate bool, err error) {
 	err = f.change(func(d *backlog.Document) (backlog.Edit, error) {
 		for i := range d.Items {
-			if d.Items[i].Title == it.Title {
+			if it.ID != "" && d.Items[i].ID == it.ID || it.ID == "" && d.Items[i].Title == it.Title {
 				id, duplicate = d.Items[i].ID, true
 				return backlog.Edit{}, nil
 			}
 		}
-		e, err := d.Append(backlog.New{Title: it.Title, Section: f.section, Tags: it.Labels})
+		e, err := d.Append(backlog.New{ID: it.ID, Title: it.Title, Section: f.section, Tags: it.Labels})
 		if err != nil {
 			return e, fail(event.Fatal, event.ReasonFail, "the item cannot be added to %s: %v", f.name, err)
 		}

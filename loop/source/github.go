@@ -436,12 +436,12 @@ func (g *github) look(ctx context.Context, it *event.Item) (s standing, err erro
 		return s, err
 	}
 	if status != 200 {
-		return standing{closed: true, why: fmt.Sprintf("the server does not have the issue any more (status %d)", status)}, nil
+		return standing{closed: true, dropped: true, why: fmt.Sprintf("the server does not have the issue any more (status %d)", status)}, nil
 	}
 	o, _ := p.body.(map[string]any)
 	switch who := g.assigned(o); {
 	case o["state"] != "open":
-		s = standing{closed: true, why: "the issue is closed"}
+		s = standing{closed: true, dropped: o["state_reason"] == "not_planned" || o["state_reason"] == "duplicate", why: "the issue is closed"}
 	case who != "" && who != it.Assignee && g.Verb != event.SourceReport:
 		s.why = fmt.Sprintf("the issue is assigned to %s", who)
 	}

@@ -5,21 +5,34 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
-	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/loop/backlog"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// roadmap is a file whose items that nobody has begun become tickets of the store. The id of the item, which comes from the path, the
-// headings and the title, is the key of the ticket: so an item becomes a ticket once, whoever lists it and however often.
-type roadmap struct{ *file }
+// roadmap is a file whose items that nobody has begun become tickets of the store, or of a backlog. The id of the item, which comes from the
+// path, the headings and the title, is the key of the ticket: so an item becomes a ticket once, whoever lists it and however often.
+type roadmap struct {
+	*file
+	passed string // how the tickets stand that are in a backlog, after list
+}
+
+// The settings that say where tickets go: those of the backlog are behind its name and a dot.
+const (
+	intoName = "backlog"
+	intoKind = "backlog.from"
+)
 
 // list makes the tickets that are missing, and lists the open ones of this file. A ticket is closed after its item was ticked off, so
 // somebody has unticked an item that the file calls open, if its ticket was closed before the file was read: it is open again.
 func (r *roadmap) list(ctx context.Context) ([]event.Item, error) {
-	tickets, err := r.tickets(ctx)
+	if r.Config[intoKind] != nil {
+		return nil, r.passOn(ctx)
+	}
+	tickets, err := readTickets(ctx, r.x.ask)
 	if err != nil {
 		return nil, err
 	}
@@ -31,13 +44,11 @@ func (r *roadmap) list(ctx context.Context) ([]event.Item, error) {
 	var out []event.Item
 	for i := range items {
 		it := &items[i]
-		state, known := tickets[r.ticket(it.ID)]
-		if !known && !it.Closed && it.Assignee == "" {
-			t := event.Item{ID: r.ticket(it.ID), Title: executor.Clip(it.Title, limits.MaxWorkTitle), Body: executor.Clip(it.Body, MaxItemBody), Labels: it.Labels, Priority: it.Priority,
-				Data: map[string]any{"roadmap": r.name, "item": it.ID}}
-			_, err := r.x.ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueTicket, Item: &t, By: r.Source}})
-			if err != nil {
-				return nil, fail(event.Blocking, event.ReasonStore, "the item %s of %s cannot become a ticket: %v", it.ID, r.name, err)
+		row, known := tickets[r.ticket(it.ID)]
+		state := row.state
+		if !known && !it.Closed && it.Assignee == "" && !r.Dry {
+			if err := r.add(ctx, it); err != nil {
+				return nil, err
 			}
 		}
 		if known && state == string(event.ClaimClosed) && !it.Closed && r.ticks(d, it.ID) {
@@ -59,6 +70,9 @@ func (r *roadmap) ticks(d *backlog.Document, id string) bool {
 }
 
 func (r *roadmap) reopen(ctx context.Context, id string) error {
+	if r.Dry {
+		return nil
+	}
 	_, err := r.x.ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchReopen, Queue: event.QueueTicket, ID: r.ticket(id), By: r.Source}})
 	if err != nil {
 		return fail(event.Blocking, event.ReasonStore, "the ticket of the item %s of %s cannot be opened again: %v", id, r.name, err)
@@ -72,22 +86,12 @@ func (r *roadmap) ticket(id string) string {
 	return "rm-" + hex.EncodeToString(sum[:8])
 }
 
-// tickets gives the state of each ticket of the store.
-func (r *roadmap) tickets(ctx context.Context) (map[string]string, error) {
-	v, err := r.x.ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueTicket, All: true}})
-	if err != nil {
-		return nil, fail(event.Blocking, event.ReasonStore, "%v", err)
+// add makes the ticket of an item.
+func (r *roadmap) add(ctx context.Context, it *event.Item) error {
+	if _, err := r.x.ask(ctx, addTicket(r.ticket(it.ID), it, r.Source, r.name, "")); err != nil {
+		return fail(event.Blocking, event.ReasonStore, "the item %s of %s cannot become a ticket: %v", it.ID, r.name, err)
 	}
-	o, _ := v.(map[string]any)
-	list, _ := o["items"].([]any)
-	states := map[string]string{}
-	for _, one := range list {
-		t, _ := one.(map[string]any)
-		id, _ := t["id"].(string)
-		state, _ := t["state"].(string)
-		states[id] = state
-	}
-	return states, nil
+	return nil
 }
 
 // report ticks the item off in the file, and closes its ticket.
@@ -101,4 +105,57 @@ func (r *roadmap) report(ctx context.Context, it *event.Item, o *event.ItemOutco
 		return fmt.Sprintf("%s the ticket of %s cannot be closed: %v", warning, it.ID, err), nil
 	}
 	return warning, err
+}
+
+// passOn passes the items on to the backlog, and ticks off those whose items there are done.
+func (r *roadmap) passOn(ctx context.Context) error {
+	p := Passing{Ask: r.x.ask, By: r.Source, Name: r.name, Dry: r.Dry, Ticket: r.ticket}
+	err := p.Read(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := r.document()
+	if err != nil {
+		return err
+	}
+	p.Items = d.Work(r.Source, func(string) bool { return false })
+	p.Ticks = func(id string) bool { return r.ticks(d, id) }
+	p.Tick = func(id string) error {
+		_, err := r.mark(id, backlog.Done)
+		return err
+	}
+	p.Look = func(ticket string, it *event.Item) (closed, dropped bool, err error) {
+		into, err := r.into(event.SourceLook, it, r.a.Key+"-"+ticket) // each look is another question
+		if err != nil {
+			return false, false, err
+		}
+		s, err := into.look(ctx, it)
+		return s.closed, s.dropped, err
+	}
+	p.Create = func(it *event.Item) (string, error) {
+		into, err := r.into(event.SourceCreate, it, it.ID) // once, whoever asks
+		if err != nil {
+			return "", err
+		}
+		issue, _, err := into.create(ctx, it)
+		return issue, err
+	}
+	r.passed, err = p.PassOn(ctx)
+	return err
+}
+
+// into is the backlog that gets the tickets. key is that of what it is asked.
+func (r *roadmap) into(verb event.SourceVerb, it *event.Item, key string) (place, error) {
+	q, a := event.SourceRequest{Loop: r.Loop, Verb: verb, Item: it, Config: map[string]value.Value{}}, *r.a
+	kind, _ := r.Config[intoKind].(string)
+	q.Source, q.Kind, a.Key = intoName, ir.SourceKind(kind), key
+	for name, v := range r.Config { // any order: it fills a map
+		if name, is := strings.CutPrefix(name, intoName+"."); is && name != "from" {
+			q.Config[name] = v
+		}
+	}
+	if name, is := r.Config[intoName].(string); is {
+		q.Source = name
+	}
+	return (&question{&q, r.x, &a}).place()
 }

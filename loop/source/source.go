@@ -71,7 +71,9 @@ type place interface {
 // standing is how an item stands in its source.
 type standing struct {
 	closed bool
-	why    string // why nobody may work on it, in words; "": it is open
+	// dropped, of a closed item: nobody did it. It was cancelled, or is not there any more.
+	dropped bool
+	why     string // why nobody may work on it, in words; "": it is open
 }
 
 // question is an attempt with its request.
@@ -177,6 +179,9 @@ func (x *Executor) answer(ctx context.Context, a *event.Attempt, ans *event.Atte
 		items, err := p.list(ctx)
 		if err == nil {
 			list := listed(items, q.Source)
+			if r, is := p.(*roadmap); is && r.passed != "" {
+				list["tickets"] = r.passed
+			}
 			list["mark"] = event.ListMark(list)
 			ans.Output = list
 		}

@@ -462,3 +462,60 @@ func TestListIsBounded(t *testing.T) {
 		t.Errorf("%d items, %v left, %d bytes", n, o["left"], len(text))
 	}
 }
+
+// Each item of a roadmap becomes one item of the backlog, as soon as what it needs is done, whoever lists it, however often, and whoever dies in
+// between. Somebody who only looks writes nothing.
+func TestRoadmapFeedsABacklog(t *testing.T) {
+	b := newBench(t)
+	b.write("PLAN.md", "- [ ] whole #w\n  - [ ] left\n  - [ ] right\n- [ ] dropped\n- [-] never\n")
+	b.write("TODO.md", "# Work\n\n- [ ] left\n")
+	r := event.SourceRequest{Kind: ir.SourceFile, Source: "roadmap", Verb: event.SourceList, Dry: true,
+		Config: map[string]value.Value{"path": "PLAN.md", "tickets": true, "backlog": "backlog", "backlog.from": "file", "backlog.path": "TODO.md"}}
+	before := b.output(r)
+	if have := b.read("TODO.md"); strings.Count(have, "[ ]") != 1 || before["tickets"] != "none" {
+		t.Errorf("a look has made %q, %v", have, before)
+	}
+	r.Dry = false
+	ask, died := b.x.ask, 0
+	b.x.ask = func(ctx context.Context, r event.StoreRequest) (value.Value, error) {
+		if r.Dispatch != nil && r.Dispatch.Operation == event.DispatchAdd && died < 3 { // the item is there, and no ticket
+			died++
+			return nil, errors.New("killed")
+		}
+		return ask(ctx, r)
+	}
+	for died < 3 {
+		b.answer(r)
+	}
+	b.x.ask = ask
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { b.output(r) })
+	}
+	all.Wait()
+	titles := func() (out []string) {
+		for _, line := range strings.Split(b.read("TODO.md"), "\n") {
+			if title, _, is := strings.Cut(line, " (id: rm-"); is {
+				out = append(out, title)
+			}
+		}
+		return out
+	}
+	if have := titles(); !slices.Equal(have, []string{"- [ ] left", "- [ ] right", "- [ ] dropped"}) {
+		t.Fatalf("the backlog has got %q", have)
+	}
+	text := strings.NewReplacer("- [ ] left (id", "- [x] left (id", "- [ ] right", "- [x] right", "- [ ] dropped", "- [-] dropped").Replace(b.read("TODO.md"))
+	b.write("TODO.md", text)
+	after := b.output(r)
+	if have := b.read("PLAN.md"); have != "- [ ] whole #w\n  - [x] left\n  - [x] right\n- [ ] dropped\n- [-] never\n" {
+		t.Errorf("the roadmap is %q", have)
+	}
+	if have := titles(); len(have) != 4 || have[3] != "- [ ] whole #w" || event.ListMark(after) == event.ListMark(before) {
+		t.Errorf("the backlog has %q, marks %s and %s", have, event.ListMark(before), event.ListMark(after))
+	}
+	b.write("PLAN.md", strings.Replace(b.read("PLAN.md"), "[x] left", "[ ] left", 1))
+	b.output(r)
+	if have := titles(); len(have) != 5 || have[4] != "- [ ] left" {
+		t.Errorf("after an item was unticked, the backlog has %q", have)
+	}
+}

@@ -207,6 +207,7 @@ type SourceRequest struct {
 	Token   uint64                 `json:"token,omitempty"` // of the claim, of take and report
 	Agent   string                 `json:"agent,omitempty"` // that has the claim
 	Outcome *ItemOutcome           `json:"outcome,omitempty"`
+	Dry     bool                   `json:"dry,omitempty"` // of list: somebody only looks, so nothing is written
 	// Watch, of list, has the source be looked at again and again, until something has changed; nil: the source is asked once.
 	Watch *SourceWatch `json:"watch,omitempty"`
 }

@@ -75,6 +75,48 @@ workflow "tidy" {
 }
 `
 
+// Items of a roadmap can become items of the backlog: of a list, and of a text.
+func TestTicketsOfABacklog(t *testing.T) {
+	program := strings.Replace(office, `source "roadmap" { path = "ROADMAP.md" }`, `source "roadmap" {
+    path    = "ROADMAP.md"
+    tickets = "backlog"
+  }`, 1)
+	const stubs = `
+  agent "sam" { replies = [{ output = "ok", takes = "1m" }] }
+  agent "leo" { replies = [{ output = "ok", takes = "1m" }] }
+`
+	for name, body := range map[string]string{
+		"lists": `
+  run_for = "3h"
+  items = {
+    backlog = [{ id = "a" }]
+    roadmap = [{ id = "plan", title = "A plan" }, { id = "next", title = "Another", needs = ["plan"], after = "1h" }]
+  }
+  at "30m" { expect = ["len(filter(loop.items, .source == 'backlog' && .title == 'A plan' && .status == 'closed')) == 1 && len(tickets) == 1 && tickets[0].state == 'closed'"] }
+  expect = ["none(loop.items, .source == 'roadmap')", "len(filter(loop.items, .title == 'Another')) == 1 && len(tickets) == 2"]`,
+		"texts": `
+  run_for = "20m"
+  crash { after = "65s" }
+  items = {
+    backlog = "- [ ] First\n"
+    roadmap = "# Plans\n\n- [ ] A\n  - [ ] B\n- [-] C\n"
+  }
+  expect = [
+    "loop.texts.roadmap contains '[x] A' && loop.texts.roadmap contains '[x] B' && loop.texts.roadmap contains '[-] C'",
+    "loop.texts.backlog matches '.x. First' && loop.texts.backlog matches '.x. B .id: rm-[0-9a-f]+.' && loop.texts.backlog matches '.x. A .id: rm-'",
+    "len(filter(loop.items, .title == 'B')) == 1 && loop.texts.backlog contains '- [' && not (loop.texts.backlog contains '- [ ]')",
+    "loop.closed - len(filter(loop.items, .source == 'improvement')) == 3",
+  ]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, loaded := load(t, program, test(body+stubs))
+			if r := flowtest.Run(context.Background(), p, &loaded.Tests[0]); !r.Passed() {
+				t.Errorf("%+v", r.Failures)
+			}
+		})
+	}
+}
+
 // A test can run a loop: what its sources hold, what is handed in and what others end, and how the loop and its agents stand at each moment.
 func TestLoops(t *testing.T) {
 	const stubs = `

@@ -49,6 +49,13 @@ func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.Attem
 		if t.stubbedList(a, ans) {
 			return
 		}
+		if into, is := q.Config["backlog"].(string); is && isRoadmap(q) {
+			passed, err := t.passOn(ctx, q, into)
+			if ans.Output = map[string]any{"items": []any{}, "left": 0.0, "tickets": passed}; err != nil {
+				fail(err)
+			}
+			return
+		}
 		items, err := t.listItems(ctx, q)
 		if ans.Output = map[string]any{"items": items, "left": 0.0}; err != nil {
 			fail(err)
@@ -202,6 +209,56 @@ func (t *test) listItems(ctx context.Context, q *event.SourceRequest) (list []an
 		list = append(list, it.Object())
 	}
 	return list, err
+}
+
+// passOn passes the items of a roadmap on to a backlog of the test.
+func (t *test) passOn(ctx context.Context, q *event.SourceRequest, into string) (string, error) {
+	p := source.Passing{Ask: t.host.Ask, By: q.Source, Name: q.Source, Ticket: func(id string) string { return ticketOf(q, id) }, Ticks: func(id string) bool { return t.ticks(q.Source, id) }}
+	err := p.Read(ctx)
+	if err == nil {
+		p.Items, err = t.holds(ctx, q)
+	}
+	if err != nil {
+		return "", err
+	}
+	p.Tick = func(id string) error {
+		if it := t.item(q.Source, id); it != nil {
+			it.Closed = true
+			return nil
+		}
+		return t.markLine(q.Source, id, backlog.Done)
+	}
+	p.Look = func(_ string, it *event.Item) (closed, dropped bool, err error) {
+		open, err := t.isOpen(into, it.ID)
+		return !open, !open && !t.knows(into, it.ID), err
+	}
+	p.Create = func(it *event.Item) (string, error) {
+		if _, is := t.lists[into]; !is {
+			if t.item(into, it.ID) == nil {
+				t.sources[into] = append(t.sources[into], &held{Item: *it, since: t.store.Now()})
+			}
+			return it.ID, nil
+		}
+		d, err := t.read(into)
+		if err != nil || d.Find(it.ID) >= 0 {
+			return it.ID, err
+		}
+		e, err := d.Append(backlog.New{ID: it.ID, Title: it.Title, Tags: it.Labels})
+		if err == nil {
+			t.lists[into] = string(e.Apply(d.Source()))
+		}
+		return it.ID, err
+	}
+	return p.PassOn(ctx)
+}
+
+// knows reports whether a source has an item, open or done.
+func (t *test) knows(source, id string) bool {
+	if _, is := t.lists[source]; is {
+		d, err := t.read(source)
+		return err == nil && d.Find(id) >= 0 && d.Items[d.Find(id)].Status != backlog.Cancelled
+	}
+	return t.item(source, id) != nil
 }
 
 // ticks reports whether a source can say of an item that it is done. In a file, an item without a mark never says so.

@@ -21,7 +21,10 @@ loop "team" {
   notify   = [channel.ops]
   worktree = true
 
-  source "roadmap" { path = "ROADMAP.md" }
+  source "roadmap" {
+    path    = "ROADMAP.md"
+    tickets = "backlog"
+  }
 
   source "backlog" {
     from        = "github"
