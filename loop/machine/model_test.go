@@ -280,7 +280,7 @@ func (m *workplace) see(run string, events []event.Event, r *event.Reaction, _ b
 	}
 	for i := range r.Commands {
 		if c := r.Commands[i].StartChild; c != nil && c.Cause != nil {
-			m.seeBegin(h, c, last.At)
+			m.seeBegin(h, c, last.At, max(0, m.store.Now().Sub(last.At)))
 		}
 		if e := r.Commands[i].End; e != nil {
 			m.log("loop %s ends: %s", h.name, e.Status)
@@ -310,8 +310,9 @@ func (m *workplace) see(run string, events []event.Event, r *event.Reaction, _ b
 	}
 }
 
-// seeBegin looks at the beginning of an item's run: whether a limit, a pause or a stop forbids it.
-func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
+// seeBegin looks at the beginning of an item's run: whether a limit, a pause or a stop forbids it. A batch can be durable late: the machine has
+// begun the run by late earlier at most.
+func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time, late time.Duration) {
 	item := c.Cause.ID
 	if m.who[c.Run] != "" {
 		return // another driver goes on with it
@@ -369,7 +370,7 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time) {
 	if h.cost > 0 && spent >= h.cost && len(h.paid) > 0 && at.since(h.paid[len(h.paid)-1]) > 5*time.Second {
 		m.fail("loop %s began item %s when a day had cost %v dollars", h.name, item, spent)
 	}
-	h.begun = append(h.begun, at)
+	h.begun = append(h.begun, moment{at.real.Add(-late), at.ahead})
 }
 
 // seeTarget looks at what a loop says about one of its targets.

@@ -19,6 +19,7 @@ var shownOnly = map[string]string{
 	"CancelChild.Reason":    "a text for people",
 	"EndAsk.Why":            "a text for people",
 	"CancelAttempt.Reason":  "a text for people",
+	"SourceRequest.Dry":     "a preview sets it, which has no journal",
 	"Error.Message":         "a text for people",
 	"End.Usage":             "the sum of what the answers say",
 }
