@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/shared"
 )
 
-var lineWaiting = flag.Int("line.waiting", 150, "how many attempts TestLongLine has wait; from 10,000 on it asserts the time of a grant, and of the last one")
+var lineWaiting = flag.Int("line.waiting", 150, "how many attempts TestLongLine has wait; from 10,000 on it asserts what they take, and the time of a grant")
 
 // Many attempts wait for a quota, and as many for a breaker. They are served in order, each at a cost that does not grow with the line.
 func TestLongLine(t *testing.T) {
@@ -55,6 +56,19 @@ func TestLongLine(t *testing.T) {
 		}
 	}
 	t.Logf("%d attempts stand in two lines after %v", 2*n, time.Since(began).Round(time.Millisecond))
+	if n >= 10_000 {
+		const rest = 5 * time.Second
+		worked := cpuTime()
+		time.Sleep(rest)
+		used := cpuTime() - worked
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		t.Logf("while they wait, the process takes %v of processor in %v, and has %d MB of heap", used, rest, m.HeapAlloc>>20)
+		if used > rest/20 || m.HeapAlloc > 200<<20 {
+			t.Error("that is too much")
+		}
+	}
 
 	var took []time.Duration
 	last := "holder"
