@@ -35,8 +35,11 @@ var mistakes = []struct {
 	list []mistake
 }{
 	{wholeFile, []mistake{
-		{"agent \"x\" {\n  type = \"claude\"\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n", "\"claude\"", `command = ["claude", "-p"`, "agent \"x\" {\n  type = \"exec\"\n  command = [\"claude\", \"-p\", \"--output-format\", \"json\"]\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n"},
-		{"agent \"x\" {\n  type = \"codex\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n", "\"codex\"", `command = ["codex", "exec"`, ""},
+		{"agent \"x\" {\n  type = \"claude\"\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n", "\"claude\"", `preset = "claude" … command = ["claude", "-p"`, "agent \"x\" {\n  type = \"exec\"\n  command = [\"claude\", \"-p\", \"--output-format\", \"json\"]\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n"},
+		{"agent \"x\" {\n  type = \"codex\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n", "\"codex\"", `preset = "codex" … command = ["codex", "exec"`, "agent \"x\" {\n  preset = \"codex\"\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n"},
+		{"agent \"x\" { type = \"null\" }\nworkflow \"w\" {\n  feedback \"f\" {\n    producer = agent.x\n    reviewer = agent.x\n    accept = \"true\"\n    until = \"review.output.ok\"\n  }\n}\n", "until", `accept = "review.output.ok"`, ""},
+		{"agent \"x\" { type = \"null\" }\nagent \"y\" { type = \"null\" }\nworkflow \"w\" {\n  feedback \"f\" {\n    producer = agent.x\n    reviewer = agent.y\n    accept = \"review.ok\"\n  }\n}\n", "ok", `review.output.ok`, ""},
+		{"workflow \"v\" {\n  step \"s\" { value = 1 }\n  output \"id\" { value = 1 }\n}\nworkflow \"w\" {\n  default = true\n  step \"a\" {\n    for_each = toset([\"x\"])\n    call     = workflow.v\n  }\n  output \"ids\" { value = step.a.output[*].id }\n}\n", "", "values(step.a.output)[*]", "workflow \"v\" {\n  step \"s\" { value = 1 }\n  output \"id\" { value = 1 }\n}\nworkflow \"w\" {\n  default = true\n  step \"a\" {\n    for_each = toset([\"x\"])\n    call     = workflow.v\n  }\n  output \"ids\" { value = values(step.a.output)[*].id }\n}\n"},
 		{"name: CI\non: push\n", "name: CI", "This looks like YAML", ""},
 		{"workflow \"w\" {\n  step \"a\" { run = [\"true\"]\n}\n", "", "closing brace", ""},
 		{"workflow \"w\" {\n  step \"a\" { run = [\"true\"]\n  step \"b\" { run = [\"true\"] }\n}\n", "", "brace is missing at the end of the line … step \"a\" { run = [\"true\"] }", "workflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n  step \"b\" { run = [\"true\"] }\n}\n"},

@@ -373,8 +373,13 @@ func init() {
 		"rollback undo":                         func(o other) string { return o.nest("compensate", "run", o.text("…")) },
 		"name id":                               other.named,
 		"while":                                 func(o other) string { return o.repeats(true) },
-		"until":                                 func(o other) string { return o.repeats(false) },
-		"workflow":                              func(o other) string { return o.write("call", o.text("workflow.NAME")) },
+		"until until_ok stop_when": func(o other) string {
+			if s := o.b.Schema; s.Attr("accept") != nil {
+				return o.write("accept", o.text("\"review.output.ok\""))
+			}
+			return o.repeats(false)
+		},
+		"workflow": func(o other) string { return o.write("call", o.text("workflow.NAME")) },
 		"model": func(o other) string {
 			command := o.b.Src.Body.Attr("command")
 			if o.b.Schema.Kind != "agent" || command == nil || quote(command.Text()+o.src.Text()) == "" {
@@ -414,16 +419,17 @@ func counterpart(b *Block, src *syntax.Attr) string {
 }
 
 // agentPrograms are coding agents by the words that name them, as the protocol's page has them.
-var agentPrograms = []struct{ word, command string }{
-	{"claude", `["claude", "-p", "--output-format", "json"]`}, {"anthropic", `["claude", "-p", "--output-format", "json"]`},
-	{"codex", `["codex", "exec", "--json", "-"]`}, {"openai", `["codex", "exec", "--json", "-"]`},
+var agentPrograms = []struct{ word, preset, command string }{
+	{"claude", "claude", `["claude", "-p", "--output-format", "json"]`}, {"anthropic", "claude", `["claude", "-p", "--output-format", "json"]`},
+	{"codex", "codex", `["codex", "exec", "--json", "-"]`}, {"openai", "codex", `["codex", "exec", "--json", "-"]`},
+	{"gemini", "gemini", `["gemini", "--output-format", "json"]`},
 }
 
 // agentProgram says how an agent of a known kind is started, or "".
 func agentProgram(kind, before string) string {
 	for _, p := range agentPrograms {
 		if strings.Contains(strings.ToLower(kind), p.word) {
-			return fmt.Sprintf("%sAn agent of type exec starts the program:  command = %s. See flowrun explain protocol.", before, p.command)
+			return fmt.Sprintf("%sIn the agent, write  preset = %q  in place of type, or start the program yourself:  type = \"exec\"  and  command = %s. See flowrun explain protocol.", before, p.preset, p.command)
 		}
 	}
 	return ""
@@ -800,6 +806,11 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 				return
 			}
 		}
+	}
+	if before := string(f.Src[lineStart(f.Src, at):at]); strings.HasSuffix(before, "review.") || strings.HasSuffix(before, "product.") {
+		root := before[strings.LastIndexAny(before[:len(before)-1], " \"'(!&|=")+1:]
+		d.Detail = fmt.Sprintf("What the agent answered is  %soutput. Write  %soutput.%s.", root, root, text)
+		return
 	}
 	known := strings.Contains(d.Detail, "exit_code") || strings.Contains(d.Detail, "Did you mean")
 	switch meant := resultAttrs[text]; {

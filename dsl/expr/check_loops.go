@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
 
 func (c *checker) forEach(n *forEach) value.Type {
 	coll := c.need(n.coll, kColl, "for")
@@ -48,6 +52,13 @@ func (c *checker) splat(n *splat) value.Type {
 	item := t.NotNull()
 	if isList(t) {
 		item = c.memberType(t)
+	}
+	if isMap(t) { // as in HCL, but hardly meant: each name of a member is looked up among the keys
+		path := pathOf(n.x)
+		if path == "" {
+			path = "…"
+		}
+		c.add(n.span, codeNoMembers, "[*] over an object by key is a list of one", fmt.Sprintf("[*] takes a list. For all members, write  values(%s)[*].", path)).warning = true
 	}
 	c.slots[n.slot] = item
 	return value.List(c.infer(n.each))

@@ -31,23 +31,23 @@ func ShowProspect(t *Term, p *view.Prospect, now event.Time) {
 		if in.Run != p.Run {
 			node += " of run " + Clean(in.Run)
 		}
-		t.Printf("  %-5s  %s%s\n", in.Does, node, intentWords(in, now))
+		t.Printf("  %-5s  %s%s\n", in.Does, node, intentWords(t, in, now))
 	}
 	if len(p.Would) == 0 {
 		t.Printf("  no attempt is running, and no node waits\n")
 	}
 }
 
-func intentWords(in *view.Intent, now event.Time) string {
+func intentWords(t *Term, in *view.Intent, now event.Time) string {
 	switch in.Does {
 	case "start":
 		return ", " + attempt(in.Attempt, in.Gate, in.Compensate)
 	case "wait":
 		due := event.Time(in.Due)
 		if in.Overdue {
-			return fmt.Sprintf(", %s: was due at %s", in.Reason, due)
+			return fmt.Sprintf(", %s: was due at %s", in.Reason, t.Clock(due))
 		}
-		return fmt.Sprintf(", %s: until %s, in %s", in.Reason, due, Duration(due.Sub(now)))
+		return fmt.Sprintf(", %s: until %s, in %s", in.Reason, t.Clock(due), Duration(due.Sub(now)))
 	case "call":
 		return ", run " + Clean(in.Child) + because(in.Reason)
 	}

@@ -23,8 +23,12 @@ var errUnknown = errors.New("not known before a run")
 // Beforehand returns the scope of the given values. A required value that is missing is unknown.
 func (r *Reader) Beforehand(p *ir.Program, w *ir.Workflow, o *args.Given) (*Beforehand, error) {
 	whole, most := *p, *w
-	whole.Variables, most.Inputs = withoutRequired(p.Variables), withoutRequired(w.Inputs)
+	whole.Variables, most.Inputs = withoutRequired(p.Variables, nil), withoutRequired(w.Inputs, nil)
 	inputs, vars, err := r.Read(&whole, &most, o)
+	if err == nil { // what is given keeps its rules
+		whole.Variables, most.Inputs = withoutRequired(p.Variables, vars.Values), withoutRequired(w.Inputs, inputs.Values)
+		inputs, vars, err = r.Read(&whole, &most, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +41,11 @@ func (r *Reader) Beforehand(p *ir.Program, w *ir.Workflow, o *args.Given) (*Befo
 	return b, nil
 }
 
-// withoutRequired returns declarations that need no value: null stands for a missing value.
-func withoutRequired(decls []ir.Variable) []ir.Variable {
+// withoutRequired returns declarations of which those that are not given need no value: null stands for a missing value.
+func withoutRequired(decls []ir.Variable, given map[string]value.Value) []ir.Variable {
 	out := append([]ir.Variable{}, decls...)
 	for i := range out {
-		if d := &out[i]; !d.HasDefault {
+		if d := &out[i]; !d.HasDefault && given[d.Name] == nil {
 			d.HasDefault, d.Type, d.Validation, d.Enum = true, d.Type.OrNull(), nil, nil
 		}
 	}

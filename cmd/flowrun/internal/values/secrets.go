@@ -77,7 +77,7 @@ func refuseFixed(kind string, g given.Values, secrets []ir.Variable) (problems [
 		sensitive := slices.ContainsFunc(secrets, func(d ir.Variable) bool { return d.Name == name })
 		if !sensitive && g.From[name].Kind != given.VarFile { // a file may hold others, too
 			problems = append(problems,
-				fmt.Errorf("%s %q: a run keeps its values; only sensitive values are given again", kind, name))
+				fmt.Errorf("%s %q: a run and its retries keep their values; only sensitive values are given again. A new run takes another value: flowrun apply FILE %s %s=…", kind, name, flagOf(kind), name))
 		}
 	}
 	return problems
