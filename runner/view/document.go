@@ -68,16 +68,18 @@ type NodeDoc struct {
 	// Description is the description of the node in the file.
 	Description string `json:"description,omitempty"`
 	// Pattern is the pattern that the file has in place of the node: feedback, consensus or compete.
-	Pattern    string       `json:"pattern,omitempty"`
-	Status     event.Status `json:"status"`
-	Attempts   int          `json:"attempts"`
-	ExitCode   int          `json:"exit_code"` // -1 where there is none
-	Output     Data         `json:"output"`
-	Error      *event.Error `json:"error"`
-	StartedAt  Moment       `json:"started_at"`
-	FinishedAt Moment       `json:"finished_at"`
-	Agent      *string      `json:"agent"`
-	Reason     string       `json:"reason"`
+	Pattern  string       `json:"pattern,omitempty"`
+	Status   event.Status `json:"status"`
+	Attempts int          `json:"attempts"`
+	ExitCode int          `json:"exit_code"` // -1 where there is none
+	Output   Data         `json:"output"`
+	Error    *event.Error `json:"error"`
+	// Said is the last line that a failed attempt wrote to its standard error, or else to its standard output, if the error does not have it.
+	Said       string  `json:"said,omitempty"`
+	StartedAt  Moment  `json:"started_at"`
+	FinishedAt Moment  `json:"finished_at"`
+	Agent      *string `json:"agent"`
+	Reason     string  `json:"reason"`
 	// WaitsFor says what a waiting node waits for, or which run a running node has called.
 	WaitsFor *WaitsForDoc `json:"waits_for,omitempty"`
 	// Tolerated tells that the node failed and that this does not count.
@@ -344,7 +346,7 @@ func (r *Run) document(n *Node) NodeDoc {
 	if res == nil {
 		return d
 	}
-	d.Error, d.ExitCode = res.Error, res.ExitCode
+	d.Error, d.ExitCode, d.Said = res.Error, res.ExitCode, n.Said()
 	d.Tolerated, d.Reused, d.Winner, d.Iterations, d.Partial = res.Tolerated, res.Reused, res.Winner, res.Iterations, res.Partial
 	d.Escalated, d.Set, d.By = res.Escalated, res.Set, res.By
 	if res.Usage != nil {
