@@ -164,6 +164,74 @@ func TestLostDriver(t *testing.T) {
 	}
 }
 
+// A week: on each of six days ann has a task of ten minutes more than the day before, and on the seventh none. The task of the fourth day fails,
+// and that of the sixth is escalated after one retry. Every figure is computed by hand.
+func TestKnownWeek(t *testing.T) {
+	const day, hour = 24 * 60 * minute, 60 * minute
+	w := &ir.Workflow{Name: "daily", Nodes: []ir.Node{{Name: "work", Kind: ir.Step}}}
+	var runs []*stats.Run
+	bounds := []event.Time{0}
+	for k := range event.Time(7) {
+		bounds = append(bounds, (k+1)*day)
+		if k == 6 {
+			continue
+		}
+		from, to := k*day+8*hour, k*day+8*hour+(k+1)*10*minute
+		r, status, result := newDay(w), event.Succeeded, event.Result{Agent: "ann", Attempts: 1, StartedAt: from, FinishedAt: to,
+			Usage: &event.Usage{InputTokens: 10, CostUSD: 0.25}}
+		r.begin(from)
+		r.start(from, 1, "work", "ann")
+		switch k {
+		case 3:
+			status = event.FailedS
+			r.finish(to, 1, from, event.Failed)
+		case 5:
+			result.Attempts, result.Escalated = 2, "lead"
+			r.finish(from+25*minute, 1, from, event.Failed)
+			r.start(from+25*minute, 2, "work", "ann")
+			r.finish(to, 2, from+25*minute, event.OK)
+		default:
+			r.finish(to, 1, from, event.OK)
+		}
+		r.end(to, "work", result, status)
+		r.end(to, "", event.Result{}, status)
+		runs = append(runs, r.Run)
+	}
+	near := func(what string, got *float64, want float64) {
+		t.Helper()
+		if got == nil || math.Abs(*got-want) > 1e-12 {
+			t.Errorf("%s is %v, not %v", what, show(got), want)
+		}
+	}
+	total, _ := stats.Compute(runs, 0, 7*day, "")
+	near("throughput", &total.Throughput, 5.0/168) // of tasks that succeeded
+	near("success rate", total.SuccessRate, 5.0/6)
+	near("error rate", total.ErrorRate, 1.0/6)
+	near("mean time", total.MeanTime, 35*60)
+	near("retry rate", total.RetryRate, 1.0/7)
+	near("escalation rate", total.EscalationRate, 1.0/6)
+	near("utilization", total.Utilization, 210.0/(7*24*60))
+	near("idle", total.Idle, 1-210.0/(7*24*60))
+	near("tokens", &total.Tokens, 60)
+	near("cost", &total.CostUSD, 1.5)
+	for k, d := range stats.Days(runs, bounds, "") {
+		f := d.Total
+		if k == 6 {
+			if f.Tasks != 0 || f.SuccessRate != nil || f.MeanTime != nil || f.Utilization != nil {
+				t.Errorf("the day without work: %+v", f)
+			}
+			continue
+		}
+		if f.Tasks != 1 || (f.Failed == 1) != (k == 3) {
+			t.Errorf("day %d has %d tasks, %d failed", k, f.Tasks, f.Failed)
+		}
+		near("throughput of a day", &f.Throughput, float64(1-f.Failed)/24)
+		near("mean time of a day", f.MeanTime, float64((k+1)*600))
+		near("utilization of a day", f.Utilization, float64((k+1)*10)/(24*60))
+		near("cost of a day", &f.CostUSD, 0.25)
+	}
+}
+
 func show(f *float64) string {
 	if f == nil {
 		return "nothing"
