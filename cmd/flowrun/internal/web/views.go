@@ -246,7 +246,8 @@ type runPage struct {
 	Rows     []row
 	Tally    string
 	Failures []*runview.NodeDoc
-	More     int // failures that are left out
+	Told     bool // one of them has the error of the run
+	More     int  // failures that are left out
 	Under    string
 	Page     int
 	Pages    int
@@ -308,6 +309,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 		}
 	}
 	d.Failures, d.More = failures(doc.Nodes, byPath)
+	d.Told = doc.Error != nil && slices.ContainsFunc(d.Failures, func(n *runview.NodeDoc) bool { return n.Error != nil && n.Error.Message == doc.Error.Message })
 	switch d.Tab {
 	case "":
 		if t := byPath[d.Under]; t != nil {
