@@ -298,7 +298,7 @@ func Replay(o Options, all *history.History) ([]journal.Batch, error) {
 
 // replay runs the workflow again over the history of an execution, and returns the batches that it makes.
 func (h *Host) replay(all *history.History) (batches []journal.Batch, err error) {
-	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: h.options.Reader})
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: h.options.Reader, DisableDeadlockDetection: true}) // a reader may take its time
 	if err != nil {
 		return nil, err
 	}
