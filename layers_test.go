@@ -85,7 +85,7 @@ runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
 runner/logs                      memory/private runner/event runner/executor/command runner/view
 runner/fleet                     dsl/ir memory/private runner runner/artifact runner/engine runner/engine/temporal runner/engine/temporal/payload runner/engine/temporal/work runner/event runner/standalone
-runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
+runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/chat runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal runner/snapshot
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/durable dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared runner/snapshot sqlite
@@ -102,6 +102,7 @@ runner/executor/secret           dsl/ir dsl/value runner/event runner/executor r
 runner/executor/notify           dsl/ir dsl/value runner/event runner/executor runner/policy runner/shared
 runner/executor/recall           dsl/value runner/event runner/executor
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
+runner/executor/chat             dsl/ir dsl/value runner/event runner/executor runner/executor/http runner/executor/mask runner/executor/protocol
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
 runner/executor/mcp              dsl/value runner/event runner/executor runner/executor/http mcp
 runner/executor/command          memory/private dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol

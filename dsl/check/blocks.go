@@ -12,7 +12,8 @@ import (
 // agentHas says which types of agent have an attribute that not all have.
 var agentHas = map[string][]string{
 	"input": {"exec", "shell"}, "output_format": {"exec", "shell", "http"}, "dir": {"exec", "shell"}, "env": {"exec", "shell"}, "pass_env": {"exec", "shell"},
-	"shell": {"shell"}, "timeout": {"exec", "shell", "http", "human"}, "heartbeat": {"exec", "shell", "http"}, "method": {"http"}, "headers": {"http"}, "concurrency": {"exec", "shell", "http", "null"}, "soul": {"exec", "shell", "http", "null"}, "quota": {"exec", "shell", "http", "null"},
+	"shell": {"shell"}, "timeout": {"exec", "shell", "http", "chat", "human"}, "heartbeat": {"exec", "shell", "http", "chat"}, "method": {"http"}, "headers": {"http", "chat"}, "concurrency": {"exec", "shell", "http", "chat", "null"}, "soul": {"exec", "shell", "http", "chat", "null"}, "quota": {"exec", "shell", "http", "chat", "null"},
+	"provider": {"chat"}, "api": {"chat"}, "model": {"chat"}, "base_url": {"chat"}, "key": {"chat"}, "key_env": {"chat"}, "max_tokens": {"chat"}, "temperature": {"chat"},
 }
 
 // agent checks an agent's expressions, and that it has what its type needs.
@@ -35,7 +36,7 @@ func (c *checker) agent(b *Block) {
 			c.report(diag.Diagnostic{Code: "F0119", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", needs[t], b.Words()),
 				Detail: fmt.Sprintf("An agent of type %s needs it: %s", t, b.Schema.Attr(needs[t]).Doc) + b.asCommand(t)})
 		case kind == "exec" && t == "shell" && a != nil && b.attr("command") == nil: // said of command
-		case kind != t && a != nil && contains([]string{"exec", "shell", "http", "null", "human"}, kind):
+		case kind != t && a != nil && contains([]string{"exec", "shell", "http", "chat", "null", "human"}, kind):
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, needs[t]),
 				Detail: fmt.Sprintf("The attribute %s belongs to type = %q. Remove it, or change the type.", needs[t], t)})
 		}
@@ -45,16 +46,22 @@ func (c *checker) agent(b *Block) {
 			Detail: "The first member is the program, the others are its arguments:  command = [\"agent\", \"--json\"]."})
 	}
 	c.request(b)
+	c.chat(b, env)
 	if a := b.attr("capabilities"); a != nil {
 		c.noCapabilities(b, a)
 	}
 	if m := b.Inner("memory"); m != nil {
 		c.remembers(b, m)
 	}
-	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers", "concurrency", "soul", "quota"} {
+	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers", "concurrency", "soul", "quota",
+		"provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature"} {
 		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && contains(b.Schema.Attr("type").Words, kind) {
+			detail := "It would have no effect. Remove it, or change the type."
+			if other := counterpart(b, a.Src); kind == "exec" && (n == "model" || n == "temperature") && other != "" {
+				detail = other
+			}
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
-				Detail: "It would have no effect. Remove it, or change the type."})
+				Detail: detail})
 		}
 	}
 	for _, n := range []string{"memory", "circuit_breaker", "rate_limit", "resources"} {

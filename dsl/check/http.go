@@ -43,13 +43,19 @@ func (c *checker) request(b *Block) {
 	say := func(a *Attr, summary, detail string) {
 		c.report(diag.Diagnostic{Code: "F0283", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
 	}
-	if a := b.attr("url"); a != nil && userinfo.MatchString(a.written()) {
-		say(a, "The URL has a user name or a password in it", "It would appear in messages, logs and the store. Send it in headers, "+
-			"and read it from a sensitive variable:  headers = { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }.")
-	} else if a != nil && a.known != nil {
-		text, _ := a.known.Const.(string)
-		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			say(a, fmt.Sprintf("%.80q is not a URL of an HTTP server", text), "It begins with http:// or https:// and a host, such as \"https://example.com/path\".")
+	for _, name := range []string{"url", "base_url"} {
+		a := b.attr(name)
+		if a == nil {
+			continue
+		}
+		if userinfo.MatchString(a.written()) {
+			say(a, "The URL has a user name or a password in it", "It would appear in messages, logs and the store. Send it in headers, "+
+				"and read it from a sensitive variable:  headers = { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }.")
+		} else if a.known != nil {
+			text, _ := a.known.Const.(string)
+			if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+				say(a, fmt.Sprintf("%.80q is not a URL of an HTTP server", text), "It begins with http:// or https:// and a host, such as \"https://example.com/path\".")
+			}
 		}
 	}
 	if a := b.attr("method"); a != nil && a.known != nil {

@@ -16,7 +16,7 @@ func (c *checker) resources(b *Block, env *expr.Env) {
 		return
 	}
 	c.expressions(r, func(string) *expr.Env { return env })
-	if kind := b.Text("type"); kind == "http" || kind == "null" {
+	if kind := b.Text("type"); kind == "http" || kind == "null" || kind == "chat" {
 		for _, name := range []string{"cpu_shares", "memory"} {
 			if a := r.attr(name); a != nil {
 				c.report(diag.Diagnostic{Code: "F0150", Subject: a.Src.Range, Context: r.Words(), Summary: fmt.Sprintf("%s has no effect for an agent of type %s", name, kind),

@@ -16,7 +16,7 @@ import (
 // starts, by who carries it out, and never written down. A local hands it on.
 var mayBeSecret = map[string][]string{
 	"step": {"run", "stdin", "env", "with", "task"}, "http": {"url", "headers", "query", "body"},
-	"agent": {"command", "run", "env", "url", "headers"}, "compensate": {"run", "env"},
+	"agent": {"command", "run", "env", "url", "headers", "key", "base_url"}, "compensate": {"run", "env"},
 	"channel": {"url", "secret", "headers", "command"}, "source": {"token", "url", "headers", "command"}, "on": {"secret"},
 	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"}, "level": {"with"},
 }

@@ -213,7 +213,7 @@ func (b *Block) makes() value.Type {
 	case b == nil:
 	case b.attr("output") != nil && b.attr("output").Type != nil:
 		return *b.attr("output").Type
-	case b.Text("type") != "null" && b.Text("output_format") == "text":
+	case b.Text("type") == "chat", b.Text("type") != "null" && b.Text("output_format") == "text":
 		return value.StringType
 	}
 	return value.AnyType

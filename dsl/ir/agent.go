@@ -12,10 +12,11 @@ const (
 	AgentHTTP  AgentType = "http"  // the request is posted to a URL
 	AgentNull  AgentType = "null"  // returns what it was given; no process
 	AgentHuman AgentType = "human" // a person, who is asked by the inbox
+	AgentChat  AgentType = "chat"  // a model behind the API of a provider
 )
 
 // AgentTypes lists all agent types.
-var AgentTypes = []AgentType{AgentExec, AgentShell, AgentHTTP, AgentNull, AgentHuman}
+var AgentTypes = []AgentType{AgentExec, AgentShell, AgentHTTP, AgentNull, AgentHuman, AgentChat}
 
 // UnmarshalText refuses a type that is not in [AgentTypes].
 func (a *AgentType) UnmarshalText(text []byte) error {
@@ -51,6 +52,58 @@ type Agent struct {
 	Capabilities []string         `json:"capabilities,omitempty"`
 	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
 	Resources    *Resources       `json:"resources,omitempty"`
+	Chat         *Chat            `json:"chat,omitempty"` // of type chat
+}
+
+// Provider is whose API a chat agent speaks.
+type Provider string
+
+// The providers.
+const (
+	OpenAI    Provider = "openai" // and the many servers that speak its APIs
+	Anthropic Provider = "anthropic"
+	Gemini    Provider = "gemini"
+)
+
+// Providers lists all providers.
+var Providers = []Provider{OpenAI, Anthropic, Gemini}
+
+// UnmarshalText refuses a provider that is not in [Providers].
+func (p *Provider) UnmarshalText(text []byte) error { return read(p, text, "provider", Providers) }
+
+// ChatAPI is which API of the provider a chat agent speaks.
+type ChatAPI string
+
+// The APIs. The zero value is the only one of a provider, or chat completions.
+const (
+	APIChat      ChatAPI = "chat"      // chat completions
+	APIResponses ChatAPI = "responses" // responses
+)
+
+// ChatAPIs lists all APIs that a provider lets one choose from.
+var ChatAPIs = []ChatAPI{APIChat, APIResponses}
+
+// UnmarshalText refuses an API that is not in [ChatAPIs].
+func (c *ChatAPI) UnmarshalText(text []byte) error { return read(c, text, "api", ChatAPIs) }
+
+// Chat is how a model is asked.
+type Chat struct {
+	Provider    Provider `json:"provider"`
+	API         ChatAPI  `json:"api,omitempty"`
+	Model       *Expr    `json:"model"`
+	BaseURL     *Expr    `json:"base_url,omitempty"`    // nil: the provider's own
+	Key         *Expr    `json:"key,omitempty"`         // nil: KeyEnv, or none
+	KeyEnv      string   `json:"key_env,omitempty"`     // a variable of the process that carries the attempt out
+	MaxTokens   *Expr    `json:"max_tokens,omitempty"`  // of one answer
+	Temperature *Expr    `json:"temperature,omitempty"` // nil: the model's own
+	Prices      *Prices  `json:"prices,omitempty"`      // nil: no cost is reported
+}
+
+// Prices are in dollars for a million tokens.
+type Prices struct {
+	Input       *Expr `json:"input"`
+	CachedInput *Expr `json:"cached_input,omitempty"` // nil: as Input
+	Output      *Expr `json:"output"`
 }
 
 // Resources bound the processes of an agent. A nil field bounds nothing.

@@ -33,15 +33,17 @@ const (
 
 // The limits of a run.
 const (
-	MaxCallDepth   = 32        // runs above a called run
-	MaxLiveCalls   = 256       // called runs of one run that are driven at once
-	MaxInstances   = 200_000   // of a for_each
-	MaxOutput      = 1 << 20   // bytes of a program's or agent's output, and of what a program writes to $FLOWRUN_OUTPUT
-	MaxStream      = 64 << 10  // bytes of .stdout and .stderr in the journal: all of it, or the head, a mark and the tail; the log file has all
-	MaxInline      = 4 << 10   // bytes of a stream or an output in the journal; a longer one lies in an artifact beside it
-	MaxValue       = 1 << 20   // bytes of a value as JSON that an attempt is given: with, task, inputs, bodies
-	MaxScriptValue = 100 << 10 // bytes of a value in a script
-	MaxHeader      = 64 << 10  // bytes of the headers of an answer over HTTP
-	MaxAgentAnswer = 64 << 20  // bytes of all that an agent over HTTP says in one answer
-	MaxRetryAfter  = 3600      // seconds that an attempt waits because the other side asks for it
+	MaxCallDepth   = 32         // runs above a called run
+	MaxLiveCalls   = 256        // called runs of one run that are driven at once
+	MaxInstances   = 200_000    // of a for_each
+	MaxOutput      = 1 << 20    // bytes of a program's or agent's output, and of what a program writes to $FLOWRUN_OUTPUT
+	MaxStream      = 64 << 10   // bytes of .stdout and .stderr in the journal: all of it, or the head, a mark and the tail; the log file has all
+	MaxInline      = 4 << 10    // bytes of a stream or an output in the journal; a longer one lies in an artifact beside it
+	MaxValue       = 1 << 20    // bytes of a value as JSON that an attempt is given: with, task, inputs, bodies
+	MaxScriptValue = 100 << 10  // bytes of a value in a script
+	MaxHeader      = 64 << 10   // bytes of the headers of an answer over HTTP
+	MaxAgentAnswer = 64 << 20   // bytes of all that an agent over HTTP says in one answer
+	MaxChatTokens  = 10_000_000 // tokens of an answer of a model
+	MaxTemperature = 2          // of a model
+	MaxRetryAfter  = 3600       // seconds that an attempt waits because the other side asks for it
 )

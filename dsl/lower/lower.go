@@ -126,8 +126,24 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
 		Retry: retry(b), Classify: classify(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
 		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),
-		Capabilities: capabilities(b), Resources: resources(b),
+		Capabilities: capabilities(b), Resources: resources(b), Chat: chat(b),
 	}
+}
+
+// chat is how the model of an agent of type chat is asked; nil for other types.
+func chat(b *check.Block) *ir.Chat {
+	if b.Text("type") != string(ir.AgentChat) {
+		return nil
+	}
+	out := &ir.Chat{Provider: ir.Provider(b.Text("provider")), API: ir.ChatAPI(b.Text("api")), Model: b.Expr("model"), BaseURL: b.Expr("base_url"),
+		Key: b.Expr("key"), KeyEnv: b.Text("key_env"), MaxTokens: b.Expr("max_tokens"), Temperature: b.Expr("temperature")}
+	if out.API == ir.APIChat {
+		out.API = ""
+	}
+	if p := b.Inner("prices"); p != nil {
+		out.Prices = &ir.Prices{Input: p.Expr("input"), CachedInput: p.Expr("cached_input"), Output: p.Expr("output")}
+	}
+	return out
 }
 
 func channel(b *check.Block) ir.Channel {

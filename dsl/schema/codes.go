@@ -104,6 +104,8 @@ var Codes = map[string]string{
 	"F0151": "A scan does not exist.",
 	"F0152": "The judge of a review is computed.",
 	"F0153": "An agent judges its own work.",
+	"F0157": "A chat agent has an attribute that its provider does not accept, or two keys.",
+	"F0158": "The key of a chat agent is not sensitive.",
 	"F0156": "A benchmark has a name or a limit that is not valid.",
 	"F0155": "A gate cannot judge an input.",
 	"F0154": "A test sets the output of an unknown node, or an output of the wrong type.",

@@ -5,6 +5,33 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
+// pricesExample asks a model whose cost is counted.
+const pricesExample = `variable "openai_key" {
+  type      = string
+  sensitive = true
+}
+
+agent "writer" {
+  type     = "chat"
+  provider = "openai"
+  model    = "gpt-5-mini"
+  key      = var.openai_key
+  prices {
+    input        = 0.25
+    cached_input = 0.025
+    output       = 2
+  }
+}
+
+workflow "poem" {
+  step "write" {
+    agent = agent.writer
+    task  = "Write a poem about the sea."
+    budget { cost_usd = 0.05 }
+  }
+}
+`
+
 // boundsExample asks a model at a bounded pace, and another one while it is not well.
 const boundsExample = `agent "model" {
   type    = "exec"
@@ -155,6 +182,10 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "cpu_shares", Kind: Value, Want: value.IntType, Min: 2, Max: MaxShares, Default: "1024", Doc: "Share of the CPU when programs compete for it: 512 gets half as much as 1024. A value above 1024 needs a control group, or root."},
 		Attr{Name: "memory", Kind: Value, Want: value.StringType, Doc: "Maximum memory of all processes of an attempt together, such as \"512MiB\" or \"2GiB\"."},
 		Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -limits.MaxPriority, Max: limits.MaxPriority, Doc: "Priority of the agent's steps, unless the step or a group around it has a priority."})},
+	"prices": {Doc: "What a chat agent costs, in dollars for a million tokens. With it, each attempt reports its cost, which budgets, quotas and flowrun stats count.", Once: true, Example: pricesExample, Attrs: attrs(
+		Attr{Name: "input", Kind: Value, Want: value.NumberType, Min: 0, Max: MaxBudget, Required: true, Doc: "Price of the tokens of requests."},
+		Attr{Name: "cached_input", Kind: Value, Want: value.NumberType, Min: 0, Max: MaxBudget, Default: "input", Doc: "Price of the tokens of requests that the provider had in its cache."},
+		Attr{Name: "output", Kind: Value, Want: value.NumberType, Min: 0, Max: MaxBudget, Required: true, Doc: "Price of the tokens of answers."})},
 	"review": {Doc: "A review by an agent. The agent gets the result, the task of the step and the criteria. It answers with an object of scores, a number for each criterion, and findings, a list of objects with severity, message, file and line. The gate passes if each score reaches its minimum and all findings are below the severity block. Otherwise the gate does not pass, also if the answer has another shape, if a score is missing, or if the judge fails after its own retries.", Once: true, Attrs: attrs(
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Pools: true, Required: true, Doc: "The judge: agent.NAME, or pool.NAME. The members of a pool take turns; the agent that did the work is left out."},
 		Attr{Name: "criteria", Kind: Value, Want: value.Map(value.NumberType), Default: "none", Doc: "Minimum score for each criterion, such as { clarity = 0.7 }."},

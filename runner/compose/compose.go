@@ -314,7 +314,10 @@ func (c *Composer) composeAgent(a *event.Attempt, w *Work, pass []string) (place
 			return what, err
 		}
 	}
-	if g.URL != nil {
+	switch {
+	case g.Chat != nil:
+		return c.composeChat(a, w, g, sc)
+	case g.URL != nil:
 		return c.composePost(a, g, sc)
 	}
 	return "", nil

@@ -53,6 +53,9 @@ func (c *Composer) composeJudgement(a *event.Attempt, w *Work, review *ir.Review
 	if err != nil {
 		return err
 	}
+	if a.Agent.Chat != nil {
+		a.Agent.Chat.Output = judgementType(criteria)
+	}
 	bounds := map[string]value.Value{}
 	for name, least := range criteria { // any order: it fills an object
 		bounds[name] = least

@@ -18,6 +18,7 @@ const (
 	HTTPAgentAttempt  AttemptKind = "agent.http"
 	MCPAgentAttempt   AttemptKind = "agent.mcp" // a tool of an MCP server
 	NullAgentAttempt  AttemptKind = "agent.null"
+	ChatAgentAttempt  AttemptKind = "agent.chat"
 	// HumanAgentAttempt is a task for a person. No executor carries it out: a decision answers it.
 	HumanAgentAttempt AttemptKind = "agent.human"
 	HTTPAttempt       AttemptKind = "http"
@@ -35,7 +36,7 @@ const (
 )
 
 // AttemptKinds lists all kinds of attempts.
-var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, MCPAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
+var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, MCPAgentAttempt, ChatAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
 	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, SourceAttempt, WorktreeAttempt, StoreAttempt, HoldAttempt, BenchmarkAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.

@@ -60,7 +60,7 @@ type Late struct {
 }
 
 // HTTPRequest is the part of an attempt that is one HTTP request. For an agent of type http the host makes the body of the
-// agent's request, and Body is empty.
+// agent's request, and Body is empty. For an agent of type chat, URL is the base of its addresses.
 type HTTPRequest struct {
 	URL      string            `json:"url"` // with its query
 	Method   string            `json:"method"`
@@ -161,6 +161,9 @@ type AgentRequest struct {
 	Recalled string `json:"recalled,omitempty"`
 	// Tool is what an agent of type mcp calls; nil for other types.
 	Tool *ToolRequest `json:"tool,omitempty"`
+	// Chat says how the model is asked; nil: the agent is not of type chat. The address of its API and the headers of the file stand in
+	// the HTTP of the attempt.
+	Chat *ChatRequest `json:"chat,omitempty"`
 }
 
 // ToolRequest names a tool of an MCP server. The arguments are With of the request.
@@ -169,6 +172,27 @@ type ToolRequest struct {
 	// Pin is how the server must describe the tool: an object of name, title, description, inputSchema, outputSchema and annotations; nil:
 	// in any words.
 	Pin value.Value `json:"pin,omitempty"`
+}
+
+// ChatRequest is how the model of a chat agent is asked.
+type ChatRequest struct {
+	Provider    ir.Provider `json:"provider"`
+	API         ir.ChatAPI  `json:"api,omitempty"`
+	Model       string      `json:"model"`
+	Key         string      `json:"key,omitempty"`     // "": that in the environment variable KeyEnv, or none
+	KeyEnv      string      `json:"key_env,omitempty"` // of the process that carries the attempt out
+	MaxTokens   int         `json:"max_tokens,omitempty"`
+	Temperature *float64    `json:"temperature,omitempty"`
+	// Output is the type of the answer; nil: its text.
+	Output *value.Type `json:"output,omitempty"`
+	Prices *ChatPrices `json:"prices,omitempty"`
+}
+
+// ChatPrices are dollars for a million tokens.
+type ChatPrices struct {
+	Input       float64 `json:"input"`
+	CachedInput float64 `json:"cached_input"`
+	Output      float64 `json:"output"`
 }
 
 // CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes. An attempt that was refused leaves the

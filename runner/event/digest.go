@@ -168,6 +168,9 @@ func (f *facts) agent(a *AgentRequest) {
 	if a.Handoff != nil {
 		f.handoff(a.Handoff)
 	}
+	if a.Chat != nil {
+		f.chat(a.Chat)
+	}
 	if m := a.Memory; m != nil {
 		*f = append(*f, 'm')
 		f.truth('r', m.Recall)
@@ -183,6 +186,31 @@ func (f *facts) agent(a *AgentRequest) {
 		*f = append(*f, 'T')
 		f.text('n', t.Name)
 		f.value('p', t.Pin)
+		f.end()
+	}
+	f.end()
+}
+
+func (f *facts) chat(c *ChatRequest) {
+	*f = append(*f, 'C')
+	f.text('p', string(c.Provider))
+	f.text('a', string(c.API))
+	f.text('m', c.Model)
+	f.text('k', c.Key)
+	f.text('e', c.KeyEnv)
+	f.number('t', uint64(c.MaxTokens))
+	if c.Temperature != nil {
+		f.always('T', value.Text(*c.Temperature))
+	}
+	if c.Output != nil {
+		text, _ := json.Marshal(c.Output) // a type always has one
+		f.text('o', string(text))
+	}
+	if p := c.Prices; p != nil {
+		*f = append(*f, 'P')
+		f.number('i', math.Float64bits(p.Input))
+		f.number('c', math.Float64bits(p.CachedInput))
+		f.number('o', math.Float64bits(p.Output))
 		f.end()
 	}
 	f.end()

@@ -63,6 +63,10 @@ const (
 	ReasonBudget         Reason = "budget"           // a budget around the node is spent, or what a quota allows in its span
 	ReasonRejected       Reason = "rejected"         // people rejected it, or nobody decided in time
 	ReasonAborted        Reason = "aborted"          // somebody whom its escalation asked has aborted it
+	ReasonRefusal        Reason = "refusal"          // the model refused the task
+	ReasonContentFilter  Reason = "content_filter"   // the provider of the model blocked the task or the answer
+	ReasonContextLength  Reason = "context_length"   // the request has more tokens than the model can take
+	ReasonMaxTokens      Reason = "max_tokens"       // the answer of the model has more tokens than it may
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
 )
@@ -71,7 +75,8 @@ const (
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
 	ReasonPin, ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonUndecided, ReasonGroup, ReasonBusy, ReasonQuota,
-	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonMemory, ReasonBudget, ReasonRejected, ReasonAborted, ReasonUnexplained, ReasonRound}
+	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonMemory, ReasonBudget, ReasonRejected, ReasonAborted,
+	ReasonRefusal, ReasonContentFilter, ReasonContextLength, ReasonMaxTokens, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string

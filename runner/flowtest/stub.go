@@ -156,7 +156,7 @@ func (t *test) withoutStub(a *event.Attempt, ans *event.AttemptFinished) {
 	case event.RecallAttempt:
 		ans.Output = map[string]any{"count": 0.0, "items": []any{}, "text": ""}
 	case event.NotifyAttempt, event.StoreAttempt, event.HoldAttempt, event.HumanAgentAttempt, event.WorktreeAttempt: // notify or the host answers it
-	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.HTTPAttempt, event.SourceAttempt, event.BenchmarkAttempt:
+	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ChatAgentAttempt, event.HTTPAttempt, event.SourceAttempt, event.BenchmarkAttempt:
 		t.missingStub(a)
 		executor.Fail(ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the test has no stub for it"})
 	}

@@ -34,6 +34,7 @@ const (
 	Query   = "http.query"
 	Headers = "http.headers"
 	Body    = "http.body"
+	ChatKey = "chat.key"
 	Channel = "channel."
 	Source  = "source."
 )
@@ -54,6 +55,8 @@ func Put(a *event.Attempt, place string, v value.Value) (err error) {
 		a.Agent.Task, err = Text(v)
 	case With:
 		a.Agent.With, err = v, CheckSize(v)
+	case ChatKey:
+		a.Agent.Chat.Key, err = toKey(v)
 	case URL:
 		a.HTTP.URL, err = toURL(v)
 	case Query:
@@ -115,6 +118,21 @@ func putChannel(a *event.Attempt, of string, v value.Value) (err error) {
 		return fmt.Errorf("an attempt has no place %q", Channel+of)
 	}
 	return err
+}
+
+// toKey returns a key that can stand in a header. Space around it, such as the newline of a file, is not part of it.
+func toKey(v value.Value) (string, error) {
+	text, err := Text(v)
+	text = strings.TrimSpace(text)
+	switch {
+	case err != nil:
+		return "", err
+	case text == "":
+		return "", errors.New("it is empty")
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", errors.New("it holds a character that a key cannot have, such as a space or a line break")
+	}
+	return text, nil
 }
 
 // toURL returns an absolute URL of http or https.

@@ -24,6 +24,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/chat"
 	"github.com/flowrun/flowrun/runner/executor/command"
 	"github.com/flowrun/flowrun/runner/executor/http"
 	"github.com/flowrun/flowrun/runner/follow"
@@ -222,6 +223,7 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 	registry.Register(executor.Func(answerNull), event.NullAgentAttempt)
 	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
 	registry.Register(x.http, event.HTTPAttempt, event.HTTPAgentAttempt)
+	registry.Register(chat.New(x.http, o.Environ), event.ChatAgentAttempt)
 	x.leave = follow.Watch(dir, func(runs map[string]bool) {
 		x.command.Follow(runs)
 		x.live.Save()

@@ -99,6 +99,11 @@ func (x *Executor) Close() {
 
 // Execute carries out one attempt. A server that misbehaves is an answer, never an error of ours.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	return x.within(ctx, a, (*exchange).carryOut)
+}
+
+// within carries out one attempt by work, under the attempt's timeout and its agent's heartbeat.
+func (x *Executor) within(ctx context.Context, a event.Attempt, work func(*exchange) *event.Error) event.AttemptFinished {
 	ans := executor.Answer(a)
 	ans.StartedAt = event.At(time.Now())
 	if ctx.Err() != nil {
@@ -121,7 +126,7 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		e.silence = time.AfterFunc(a.Agent.Heartbeat, func() { done(errSilent) })
 		defer e.silence.Stop()
 	}
-	if err := e.carryOut(); err != nil {
+	if err := work(e); err != nil {
 		executor.Fail(&ans, err)
 	}
 	return ans

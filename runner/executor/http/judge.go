@@ -32,7 +32,7 @@ const (
 // of those that are expected.
 func (e *exchange) judgeStep(res *response) *event.Error {
 	if !e.expected(res.StatusCode) {
-		return unexpected(res, excerpt(res))
+		return unexpected(res, excerpt(res, excerptRead))
 	}
 	text, err := e.whole(res)
 	if err != nil {
@@ -195,8 +195,8 @@ func (e *exchange) expected(status int) bool {
 }
 
 // excerpt is the beginning of an answer's body, as far as it can be had.
-func excerpt(res *response) []byte {
-	r, err := res.content(excerptRead)
+func excerpt(res *response, most int64) []byte {
+	r, err := res.content(most)
 	if err != nil {
 		return nil
 	}

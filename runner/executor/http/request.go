@@ -29,9 +29,9 @@ var unsettable = []string{"Content-Length", "Transfer-Encoding", "Trailer"}
 // first is the request as the attempt has it.
 func (e *exchange) first() (*request, *event.Error) {
 	a, h := e.attempt, e.attempt.HTTP
-	u, name, err := e.target()
-	if err != nil {
-		return nil, err
+	u, name, wrong := e.target()
+	if wrong != nil {
+		return nil, wrong
 	}
 	r := &request{method: h.Method, url: u, name: name, headers: nethttp.Header{}, body: h.Body}
 	if a.Agent != nil {
@@ -62,28 +62,33 @@ func (e *exchange) first() (*request, *event.Error) {
 	return r, nil
 }
 
-// target is where the attempt's request goes, and its name in messages.
-func (e *exchange) target() (u *url.URL, name string, failure *event.Error) {
-	u, err := url.Parse(e.attempt.HTTP.URL)
+// address reads the address of a request, and gives its name in messages.
+func (e *exchange) address(address string) (u *url.URL, name string, _ *event.Error) {
+	u, err := url.Parse(address)
 	if err == nil {
 		name = shown(u)
 		// A secret is masked in the text that the file made: parsing may decode and escape it.
-		if masked, err := url.Parse(executor.Mask(e.ctx).Text(e.attempt.HTTP.URL)); err == nil {
+		if masked, err := url.Parse(executor.Mask(e.ctx).Text(address)); err == nil {
 			name = strings.ReplaceAll(shown(masked), url.PathEscape(mask.Mark), mask.Mark)
 		}
 	}
 	switch {
 	case err != nil:
-		return nil, name, refused("the URL cannot be read")
+		return nil, "", refused("the URL cannot be read")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, name, refused("the URL %s is neither http nor https", name)
+		return nil, "", refused("the URL %s is neither http nor https", name)
 	case u.User != nil:
-		return nil, name, refused("the URL %s has a user name or a password in it, which would stand in messages and logs. "+
+		return nil, "", refused("the URL %s has a user name or a password in it, which would stand in messages and logs. "+
 			"Give them in headers, from a sensitive variable: { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }", name)
 	case u.Host == "" || u.Hostname() == "":
-		return nil, name, refused("the URL %s names no host", name)
+		return nil, "", refused("the URL %s names no host", name)
 	}
 	return u, name, nil
+}
+
+// target is where the attempt's request goes, and its name in messages.
+func (e *exchange) target() (u *url.URL, name string, failure *event.Error) {
+	return e.address(e.attempt.HTTP.URL)
 }
 
 // given puts in the headers that the file gives.

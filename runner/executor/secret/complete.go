@@ -19,6 +19,10 @@ func (x *Executor) complete(a *event.Attempt) (own []string, err error) {
 	a.Late, a.Env, a.Values = nil, maps.Clone(a.Env), slices.Clone(a.Values)
 	if a.Agent != nil {
 		agent := *a.Agent
+		if agent.Chat != nil {
+			chat := *agent.Chat
+			agent.Chat = &chat
+		}
 		a.Agent = &agent
 	}
 	if a.HTTP != nil {

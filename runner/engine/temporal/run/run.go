@@ -395,7 +395,7 @@ func Carries(a *event.Attempt) bool {
 		}
 	}
 	switch a.Kind {
-	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.NullAgentAttempt, event.HTTPAttempt:
+	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ChatAgentAttempt, event.NullAgentAttempt, event.HTTPAttempt:
 		return a.Agent == nil || a.Agent.Memory == nil
 	case event.HumanAgentAttempt, event.RememberAttempt, event.RecallAttempt, event.NotifyAttempt, event.SourceAttempt, event.WorktreeAttempt,
 		event.StoreAttempt, event.HoldAttempt, event.BenchmarkAttempt:

@@ -1,0 +1,279 @@
+// Package chat carries out attempts of agents of type chat: it asks a model behind the API of a provider.
+//
+// It knows three providers and four APIs: chat completions and responses of OpenAI and of the many servers that speak them, messages of
+// Anthropic, generateContent of Gemini. It knows no machine, engine or journal: everything stands in the attempt. How a request is sent
+// under a timeout, a heartbeat and a mask is the matter of package http. Enter at [New] and [Executor.Execute]; dialect.go says what a
+// provider is, sse.go reads streams, failure.go says what an error means.
+//
+// What always holds, whatever a server sends:
+//
+//   - Execute returns within the attempt's timeout, and memory does not grow with the answer: see [MaxEvent], [limits.MaxOutput] and
+//     [limits.MaxAgentAnswer].
+//   - An answer counts only if the provider said that it is complete. A stream that ends before is a transient error.
+//   - The key goes to the origin of the base address and to no other. It is masked in all that comes back, also where it was read from
+//     the environment.
+package chat
+
+import (
+	"context"
+	"io"
+	"mime"
+	"os"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/executor/mask"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
+)
+
+// Executor carries out attempts. It is safe for concurrent use.
+type Executor struct {
+	http   *http.Executor
+	getenv func(string) string
+}
+
+var _ executor.Executor = (*Executor)(nil)
+
+// New makes an Executor that sends its requests by another. Environ is the environment from which keys are read; nil means that of the
+// process.
+func New(x *http.Executor, environ []string) *Executor {
+	if environ == nil {
+		return &Executor{x, os.Getenv}
+	}
+	return &Executor{x, func(name string) string {
+		for i := len(environ) - 1; i >= 0; i-- {
+			if text, ok := strings.CutPrefix(environ[i], name+"="); ok {
+				return text
+			}
+		}
+		return ""
+	}}
+}
+
+// Execute carries out one attempt. A provider that misbehaves is an answer, never an error of ours.
+func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	q := *a.Agent.Chat
+	if q.Key == "" && q.KeyEnv != "" {
+		q.Key = strings.TrimSpace(x.getenv(q.KeyEnv))
+	}
+	own := []string{q.Key}
+	hide := executor.Mask(ctx)
+	if hide.Text(own[0]) == own[0] { // the run does not know it as a secret
+		hide = hide.And(mask.New(own))
+	}
+	ans := x.http.Talk(executor.WithMask(ctx, hide), a, func(t *http.Talk, ans *event.AttemptFinished) *event.Error {
+		if err := checkKey(&q); err != nil {
+			return err
+		}
+		return (&talk{Talk: t, attempt: &a, chat: &q, answer: ans, mask: hide}).carryOut()
+	})
+	executor.Hide(hide, &ans) // a secret can come in pieces, which are joined only here
+	return ans
+}
+
+// checkKey refuses a key that cannot be sent.
+func checkKey(q *event.ChatRequest) *event.Error {
+	text := ""
+	switch {
+	case q.Key == "" && q.KeyEnv != "":
+		text = "the environment variable " + q.KeyEnv + " of the process that carries out the attempt is empty, and key_env says that the key is there"
+	case strings.ContainsFunc(q.Key, func(r rune) bool { return r <= ' ' || r > '~' }):
+		text = "the key holds a character that a key cannot have, such as a space or a line break"
+	default:
+		return nil
+	}
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonStart, ExitCode: -1, Message: text}
+}
+
+// talk is one attempt under way.
+type talk struct {
+	*http.Talk
+	attempt *event.Attempt
+	chat    *event.ChatRequest
+	answer  *event.AttemptFinished
+	mask    *mask.Masker
+}
+
+// carryOut asks the model, and understands its answer.
+func (t *talk) carryOut() *event.Error {
+	c := newConversation(t.attempt, t.chat)
+	said, err := t.ask(c)
+	if said != nil {
+		_ = said.joinBlocks() // those of an answer that broke off; of others there are none left
+		t.answer.Stdout = executor.Clip(said.text.String(), limits.MaxStream)
+		t.answer.Usage = said.usage(t.chat.Prices)
+		t.answer.Partial = c.partial(said)
+	}
+	if err != nil {
+		return err
+	}
+	if t.answer.Output, err = c.output(said); err != nil {
+		return err
+	}
+	t.answer.Partial = nil
+	t.answer.Outcome = event.OK
+	return nil
+}
+
+// ask sends the conversation, and reads the answer of the model. The answer is there, as far as it came, if there is an error, too.
+func (t *talk) ask(c *conversation) (*answer, *event.Error) {
+	d := dialects[c.dialect()]
+	address, headers, body := d.request(c)
+	reply, err := t.Post(address, headers, value.Append(nil, body))
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Close()
+	if reply.Status < 200 || reply.Status > 299 {
+		return nil, failed(reply, reply.Excerpt())
+	}
+	said := &answer{what: reply.What}
+	lines := t.watch(c)
+	defer lines.end()
+	said.hear = lines.write
+	if isJSON(reply.Header.Get("Content-Type")) {
+		err = readWhole(d, reply.Body, reply.Broken, said)
+	} else {
+		err = readStream(d, reply.Body, reply.Broken, said)
+	}
+	if err != nil {
+		return said, err
+	}
+	return said, said.judge(c)
+}
+
+// readStream reads events until the model has said its last word.
+func readStream(d dialect, body io.Reader, broken func(error) *event.Error, said *answer) *event.Error {
+	r := newEvents(body)
+	for {
+		e, err := r.next()
+		switch {
+		case err == nil:
+		case said.finish != "": // nothing that comes now changes the answer
+			return said.joinBlocks()
+		case err == errEventTooLarge:
+			return executor.TooLarge("an event of the stream", MaxEvent+1)
+		case err == io.EOF:
+			return said.cut("the stream ended before the answer was complete")
+		default:
+			return broken(err)
+		}
+		if e.data == "" {
+			continue
+		}
+		if e.data == "[DONE]" {
+			if said.finish == "" {
+				return said.cut("the stream ended before the answer was complete")
+			}
+			return said.joinBlocks()
+		}
+		finished := said.finish != ""
+		failure := d.take(e, said)
+		if failure != nil && finished && said.garbled { // the stream broke off behind the answer
+			return said.joinBlocks()
+		}
+		if failure != nil || said.ended {
+			return failure
+		}
+	}
+}
+
+// readWhole reads an answer that is not a stream: some servers know no streams.
+func readWhole(d dialect, body io.Reader, broken func(error) *event.Error, said *answer) *event.Error {
+	text, err := io.ReadAll(io.LimitReader(body, MaxEvent+1))
+	switch {
+	case err != nil:
+		return broken(err)
+	case len(text) > MaxEvent:
+		return executor.TooLarge("the answer", MaxEvent+1)
+	}
+	if failure := d.whole(text, said); failure != nil {
+		return failure
+	}
+	if said.finish == "" {
+		return said.cut("the answer has no end")
+	}
+	return nil
+}
+
+func isJSON(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
+}
+
+// watch makes progress of what the model says: each line of a text, and how much has come of an answer that has a type.
+func (t *talk) watch(c *conversation) *progress {
+	p := &progress{typed: c.wraps || c.schema != nil, say: func(text string) { t.Say("progress", text) }}
+	p.masked = t.mask.Writer(p.take)
+	return p
+}
+
+// progressStep is after how many bytes of an answer with a type its progress is told.
+const progressStep = 1000
+
+// maxProgressLine is where a line is cut that does not end.
+const maxProgressLine = 400
+
+// progress tells what a model says, line by line. Secrets are masked before anything is cut.
+type progress struct {
+	typed  bool
+	say    func(string)
+	masked *mask.Writer
+	line   []byte
+	total  int
+}
+
+func (p *progress) write(text string) { p.masked.Write([]byte(text)) }
+
+func (p *progress) take(b []byte) {
+	before := p.total
+	p.total += len(b)
+	if p.typed {
+		if p.total/progressStep > before/progressStep {
+			p.say(string(value.AppendNumber(nil, float64(p.total))) + " bytes of the answer")
+		}
+		return
+	}
+	for _, c := range b {
+		if c == '\n' || len(p.line) == maxProgressLine {
+			p.tell()
+		}
+		if c != '\n' {
+			p.line = append(p.line, c)
+		}
+	}
+}
+
+func (p *progress) tell() {
+	if text := strings.TrimSpace(executor.Valid(p.line)); text != "" {
+		p.say(text)
+	}
+	p.line = p.line[:0]
+}
+
+func (p *progress) end() {
+	p.masked.End()
+	p.tell()
+}
+
+// newConversation makes the messages of an attempt: the soul is the instruction of the system, and what else the agent is told is what
+// the user says.
+func newConversation(a *event.Attempt, q *event.ChatRequest) *conversation {
+	c := &conversation{base: strings.TrimRight(a.HTTP.URL, "/"), chat: q, system: strings.TrimSpace(a.Agent.Soul)}
+	told := *a
+	agent := *a.Agent
+	agent.Input, agent.Soul = "text", ""
+	told.Agent = &agent
+	c.user = strings.TrimSpace(string(protocol.Request(&told)))
+	if c.user == "" { // providers refuse an empty message
+		c.user = "Begin."
+	}
+	if t := q.Output; t != nil && !t.IsAny() && t.Kind != value.StringT {
+		c.schema, c.strict, c.wraps = schemaOf(*t)
+	}
+	return c
+}

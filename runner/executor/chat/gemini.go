@@ -1,0 +1,140 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// gemini is the API generateContent.
+type gemini struct{}
+
+func (gemini) request(c *conversation) (string, map[string]string, map[string]any) {
+	text := func(s string) []any { return []any{map[string]any{"text": s}} }
+	body := map[string]any{"contents": []any{map[string]any{"role": "user", "parts": text(c.user)}}}
+	if c.system != "" {
+		body["systemInstruction"] = map[string]any{"parts": text(c.system)}
+	}
+	config := map[string]any{}
+	if n := c.chat.MaxTokens; n > 0 {
+		config["maxOutputTokens"] = float64(n)
+	}
+	if t := c.chat.Temperature; t != nil {
+		config["temperature"] = *t
+	}
+	if c.schema != nil {
+		config["responseMimeType"], config["responseJsonSchema"] = "application/json", c.schema
+	}
+	if len(config) > 0 {
+		body["generationConfig"] = config
+	}
+	var headers map[string]string
+	if c.chat.Key != "" { // in a header: addresses are logged
+		headers = map[string]string{"X-Goog-Api-Key": c.chat.Key}
+	}
+	return c.base + "/v1beta/models/" + url.PathEscape(c.chat.Model) + ":streamGenerateContent?alt=sse", headers, body
+}
+
+type generated struct {
+	Candidates []struct {
+		Index   int `json:"index"`
+		Content struct {
+			Parts []struct {
+				Text    string `json:"text"`
+				Thought bool   `json:"thought"`
+				Call    *struct {
+					Name string          `json:"name"`
+					Args json.RawMessage `json:"args"`
+				} `json:"functionCall"`
+			} `json:"parts"`
+		} `json:"content"`
+		FinishReason  string `json:"finishReason"`
+		FinishMessage string `json:"finishMessage"`
+	} `json:"candidates"`
+	Feedback *struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage *struct {
+		Prompt     int64 `json:"promptTokenCount"`
+		Candidates int64 `json:"candidatesTokenCount"`
+		Thoughts   int64 `json:"thoughtsTokenCount"`
+		Cached     int64 `json:"cachedContentTokenCount"`
+	} `json:"usageMetadata"`
+	Error json.RawMessage `json:"error"`
+}
+
+func (gemini) take(e streamEvent, a *answer) *event.Error { return gemini{}.add([]byte(e.data), a) }
+
+// whole takes an object, or the list of objects that the API streams where nobody asks for events.
+func (gemini) whole(text []byte, a *answer) *event.Error {
+	if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '[' {
+		return gemini{}.add(text, a)
+	}
+	var list []json.RawMessage
+	if err := a.parse(text, &list); err != nil {
+		return err
+	}
+	for _, one := range list {
+		if err := (gemini{}).add(one, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (gemini) add(text []byte, a *answer) *event.Error {
+	var g generated
+	if err := a.parse(text, &g); err != nil {
+		return err
+	}
+	if isError(g.Error) {
+		return a.failed(g.Error)
+	}
+	if u := g.Usage; u != nil {
+		a.counted, a.in, a.out, a.cached = true, u.Prompt, u.Candidates+u.Thoughts, u.Cached
+	}
+	if g.Feedback != nil && g.Feedback.BlockReason != "" {
+		a.finish, a.why = finishFilter, g.Feedback.BlockReason
+		return nil
+	}
+	for i := range g.Candidates {
+		one := &g.Candidates[i]
+		if one.Index != 0 {
+			continue
+		}
+		for _, p := range one.Content.Parts {
+			switch {
+			case p.Thought:
+			case p.Call != nil:
+				c := a.call(len(a.calls))
+				if c == nil {
+					return a.cut("the answer calls too many tools")
+				}
+				c.named("", p.Call.Name)
+				if err := c.argue(string(p.Call.Args)); err != nil {
+					return err
+				}
+			default:
+				if err := a.say(p.Text); err != nil {
+					return err
+				}
+			}
+		}
+		switch r := one.FinishReason; r {
+		case "", "FINISH_REASON_UNSPECIFIED":
+		case "MAX_TOKENS":
+			a.finish = finishLength
+		case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE":
+			a.finish, a.why = finishFilter, r
+		case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
+			a.finish = finishTools
+		case "STOP":
+			a.finish = finishStop
+		default:
+			return a.cut("the provider stopped the answer (" + r + ")")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package chat
+
+import (
+	"encoding/json"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// responses is the newer API of OpenAI.
+type responses struct{}
+
+func (responses) request(c *conversation) (string, map[string]string, map[string]any) {
+	body := map[string]any{"model": c.chat.Model, "stream": true, "store": false, "input": []any{
+		map[string]any{"role": "user", "content": []any{map[string]any{"type": "input_text", "text": c.user}}}}}
+	if c.system != "" {
+		body["instructions"] = c.system
+	}
+	if n := c.chat.MaxTokens; n > 0 {
+		body["max_output_tokens"] = float64(n)
+	}
+	if t := c.chat.Temperature; t != nil {
+		body["temperature"] = *t
+	}
+	if c.schema != nil {
+		body["text"] = map[string]any{"format": map[string]any{"type": "json_schema", "name": schemaName, "schema": c.schema, "strict": c.strict}}
+	}
+	return c.base + "/responses", bearer(c), body
+}
+
+// response is the object that the API makes.
+type response struct {
+	Status     string          `json:"status"`
+	Error      json.RawMessage `json:"error"`
+	Incomplete *struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Output []responseItem `json:"output"`
+	Usage  *struct {
+		Input   int64 `json:"input_tokens"`
+		Output  int64 `json:"output_tokens"`
+		Details struct {
+			Cached int64 `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+	} `json:"usage"`
+}
+
+type responseItem struct {
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Content   []struct {
+		Type    string `json:"type"`
+		Text    string `json:"text"`
+		Refusal string `json:"refusal"`
+	} `json:"content"`
+}
+
+func (responses) take(e streamEvent, a *answer) *event.Error {
+	var m struct {
+		Type     string          `json:"type"`
+		Delta    json.RawMessage `json:"delta"`
+		Response *response       `json:"response"`
+		Item     *responseItem   `json:"item"`
+		Error    json.RawMessage `json:"error"`
+	}
+	if err := a.parse([]byte(e.data), &m); err != nil {
+		return err
+	}
+	if m.Type == "" {
+		m.Type = e.name
+	}
+	switch m.Type {
+	case "response.output_text.delta", "response.refusal.delta":
+		var text string
+		if err := a.parse(m.Delta, &text); err != nil {
+			return err
+		}
+		if m.Type == "response.refusal.delta" {
+			a.refuse(text)
+			return nil
+		}
+		return a.say(text)
+	case "response.output_item.done":
+		if i := m.Item; i != nil && i.Type == "function_call" {
+			return a.addCall(i)
+		}
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
+		if m.Response == nil {
+			return a.cut("the last event of the stream has no response")
+		}
+		a.calls = nil // all of them stand in the response
+		return m.Response.end(a)
+	case "error":
+		if isError(m.Error) {
+			return a.failed(m.Error)
+		}
+		return a.failed([]byte(e.data))
+	case "":
+		if isError(m.Error) { // of a server before the API
+			return a.failed(m.Error)
+		}
+	}
+	return nil
+}
+
+func (responses) whole(text []byte, a *answer) *event.Error {
+	var r response
+	if err := a.parse(text, &r); err != nil {
+		return err
+	}
+	return r.end(a)
+}
+
+func (a *answer) addCall(i *responseItem) *event.Error {
+	c := a.call(len(a.calls))
+	if c == nil {
+		return a.cut("the answer calls too many tools")
+	}
+	c.named(i.CallID, i.Name)
+	return c.argue(i.Arguments)
+}
+
+// end takes the response as it is at its end. Its output is what counts: deltas can be lost or come in another order.
+func (r *response) end(a *answer) *event.Error {
+	if u := r.Usage; u != nil {
+		a.counted, a.in, a.out, a.cached = true, u.Input, u.Output, u.Details.Cached
+	}
+	if isError(r.Error) {
+		return a.failed(r.Error)
+	}
+	text, found := "", false
+	for i := range r.Output {
+		item := &r.Output[i]
+		if item.Type == "function_call" {
+			if err := a.addCall(item); err != nil {
+				return err
+			}
+		}
+		if item.Type != "message" {
+			continue
+		}
+		for _, part := range item.Content {
+			switch part.Type {
+			case "output_text":
+				text, found = text+part.Text, true
+			case "refusal":
+				a.refusal.Reset()
+				a.refuse(part.Refusal)
+			}
+		}
+	}
+	if found && text != a.text.String() {
+		heard := a.text.Len() > 0
+		a.text.Reset()
+		hear := a.hear
+		if heard { // the watcher has heard most of it
+			a.hear = nil
+		}
+		err := a.say(text)
+		if a.hear = hear; err != nil {
+			return err
+		}
+	}
+	a.ended = true
+	switch r.Status {
+	case "completed":
+		a.finish = finishStop
+	case "incomplete":
+		a.finish = finishLength
+		if r.Incomplete != nil && r.Incomplete.Reason == "content_filter" {
+			a.finish = finishFilter
+		}
+	case "failed", "cancelled":
+		return a.cut("the provider says that the response " + r.Status + ", and no more")
+	default:
+		return a.cut("the response has no end")
+	}
+	return nil
+}
