@@ -84,7 +84,45 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		json.Unmarshal(body, &told)
 		answer, _ := json.Marshal(map[string]any{"type": "result", "output": map[string]any{"summary": fmt.Sprint("did: ", told["task"])}})
 		fmt.Fprintf(w, "{\"type\":\"progress\",\"percent\":50}\n%s\n", answer)
+	case "v1": // a model behind the API of chat completions
+		chatModel(w, r, body)
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// chatModel answers as a model that says what it was told, or gives {"words": N} where a schema is asked for.
+func chatModel(w http.ResponseWriter, r *http.Request, body []byte) {
+	var told struct {
+		Messages []struct{ Role, Content string }
+		Format   any `json:"response_format"`
+	}
+	json.Unmarshal(body, &told)
+	text, user := "", ""
+	for _, m := range told.Messages {
+		text += m.Role + ": " + m.Content + "\n"
+		user = m.Content
+	}
+	if told.Format != nil {
+		text = fmt.Sprintf(`{"words": %d}`, len(strings.Fields(user)))
+	}
+	switch {
+	case strings.Contains(user, "too fast"):
+		w.Header().Set("Retry-After-Ms", "1500")
+		w.WriteHeader(429)
+		io.WriteString(w, `{"error":{"type":"rate_limit_error","message":"Slow down."}}`)
+		return
+	case strings.Contains(user, "the key"):
+		w.WriteHeader(401)
+		fmt.Fprintf(w, `{"error":{"code":"invalid_api_key","message":"Incorrect API key: %s"}}`, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for len(text) > 0 {
+		n := min(len(text), 7)
+		piece, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": text[:n]}}}})
+		fmt.Fprintf(w, "data: %s\n\n", piece)
+		text = text[n:]
+	}
+	io.WriteString(w, `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":100}}`+"\n\ndata: [DONE]\n\n")
 }

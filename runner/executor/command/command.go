@@ -184,6 +184,7 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	} else {
 		said = x.listen(ctx, a, &out)
 	}
+	endWire := wire(ctx, prog, &out, &errs)
 	if x.opt.Began != nil {
 		prog.began = func(pid int) { x.opt.Began(a, pid) }
 	}
@@ -194,6 +195,7 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	}
 	out.end()
 	errs.end()
+	endWire()
 	executor.NotePeak(ctx, e.grew)
 	ans.StartedAt = event.At(e.started)
 	ans.Stderr, ans.StderrLog = errs.text(), errs.logName()

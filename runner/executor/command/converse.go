@@ -75,7 +75,8 @@ func (e ended) silence(a *event.Attempt) *event.Error {
 type talk struct {
 	speak executor.Speak
 	ans   *event.AttemptFinished
-	wake  func() // the poll of the program's supervisor
+	wake  func()       // the poll of the program's supervisor
+	sent  func([]byte) // hears what is written to the program; nil: nobody does
 
 	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed once speak has returned
@@ -191,6 +192,9 @@ func (t *talk) Write(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	t.todo = append(t.todo, p...)
+	if t.sent != nil {
+		t.sent(p)
+	}
 	t.wake()
 	return len(p), nil
 }

@@ -21,7 +21,7 @@ func (res *response) content(limit int64) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return res.mask.Reader(r), nil
+	return wiredBody(res.ctx, res.mask.Reader(r)), nil
 }
 
 func (res *response) unpacked(limit int64) (io.Reader, error) {

@@ -19,6 +19,7 @@ type response struct {
 	*nethttp.Response
 	to   *request
 	mask *mask.Masker
+	ctx  context.Context // who hears the wire
 }
 
 // send sends a request, and goes after redirects as often as the attempt allows. With none allowed, a redirect is an answer
@@ -32,7 +33,7 @@ func (e *exchange) send(r *request) (*response, *event.Error) {
 		}
 		location := res.Header.Get("Location")
 		if !redirects(res.StatusCode) || location == "" || h.Follow <= 0 || slices.Contains(h.Expect, res.StatusCode) {
-			return &response{res, r, executor.Mask(e.ctx)}, nil
+			return &response{res, r, executor.Mask(e.ctx), e.ctx}, nil
 		}
 		res.Body.Close()
 		if hops == h.Follow {
@@ -55,10 +56,12 @@ func (e *exchange) once(r *request) (*nethttp.Response, *event.Error) {
 	if r.changesNothing() {
 		transport = e.shared
 	}
+	wireRequest(e.ctx, r)
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		return nil, e.broken(r, err)
 	}
+	wireStatus(e.ctx, res)
 	if res.StatusCode == nethttp.StatusSwitchingProtocols {
 		// What follows is the caller's to read, by net/http's rules: no context ends it. Nobody here speaks that protocol.
 		res.Body.Close()

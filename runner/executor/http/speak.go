@@ -130,6 +130,7 @@ func (p *Peer) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 		req.Host = p.host
 	}
 	to := &request{method: req.Method, name: p.name}
+	p.wire(req)
 	res, err := p.trips.RoundTrip(req)
 	if err != nil {
 		if req.Context().Err() == nil {
@@ -137,6 +138,7 @@ func (p *Peer) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 		}
 		return nil, err
 	}
+	wireStatus(p.e.ctx, res)
 	switch {
 	case res.StatusCode >= 300 && res.StatusCode < 400 && res.StatusCode != nethttp.StatusNotModified:
 		p.note(wayward(to, res.StatusCode, "elsewhere, and agents of this type follow no redirects. Write the address in url if it is meant"))
@@ -146,8 +148,24 @@ func (p *Peer) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 	default:
 		p.note(nil)
 	}
-	res.Body = &peerBody{Reader: executor.Mask(p.e.ctx).Reader(&counted{res.Body, p}), Closer: res.Body}
+	res.Body = &peerBody{Reader: wiredBody(p.e.ctx, executor.Mask(p.e.ctx).Reader(&counted{res.Body, p})), Closer: res.Body}
 	return res, nil
+}
+
+// wire shows a request to whoever hears the wire.
+func (p *Peer) wire(req *nethttp.Request) {
+	if !executor.Wired(p.e.ctx) {
+		return
+	}
+	shown := &request{method: req.Method, name: p.name, headers: req.Header}
+	if req.GetBody != nil {
+		if body, err := req.GetBody(); err == nil {
+			text, _ := io.ReadAll(io.LimitReader(body, limits.MaxOutput)) // what there is will do
+			body.Close()
+			shown.body = string(text)
+		}
+	}
+	wireRequest(p.e.ctx, shown)
 }
 
 // excerpt is the beginning of a body, without secrets. The body begins with it again.

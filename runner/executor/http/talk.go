@@ -58,7 +58,7 @@ func (t *Talk) Post(address string, headers map[string]string, body []byte) (*Re
 		e.silence.Reset(e.attempt.Agent.Heartbeat)
 		res.Body = &attentive{res.Body, e}
 	}
-	answer := &response{res, r, executor.Mask(e.ctx)}
+	answer := &response{res, r, executor.Mask(e.ctx), e.ctx}
 	content, wrongBody := answer.content(limits.MaxAgentAnswer)
 	if wrongBody != nil {
 		res.Body.Close()

@@ -1,13 +1,6 @@
 package app
 
-import (
-	"fmt"
-
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/diag"
-)
+import "github.com/spf13/cobra"
 
 func (a *app) newAgentsShowCommand() *cobra.Command {
 	path, expanded := "", false
@@ -36,16 +29,7 @@ func (a *app) runAgentsShow(name, path string, expanded bool) error {
 	}
 	text := p.agent(name, expanded)
 	if text == nil {
-		var names []string
-		for _, g := range p.ir.Agents {
-			names = append(names, g.Name)
-		}
-		message := fmt.Sprintf("the program has no agent %s", ui.Quote(name))
-		if near := diag.Nearest(name, names); near != "" {
-			message += fmt.Sprintf("; did you mean %s?", ui.Quote(near))
-		}
-		a.err.Printf("%s\n", message)
-		return &ended{exitNo}
+		return a.noAgent(p, name)
 	}
 	_, err = a.out.Write(text)
 	return err

@@ -204,6 +204,10 @@ var spoken = []struct {
 	{"agents list", false},
 	{"agents show key", false},
 	{"agents show key --expanded", false},
+	{"agents test chat FILE GIVEN --task hello --timeout 10s", true},
+	{"agents test chat FILE GIVEN --with {} --json", true},
+	{"agents test lines FILE GIVEN", true},
+	{"agents test remote FILE GIVEN", true},
 	{"agents list --json", false},
 	{"agents start key --json", false},
 	{"memory add --embedder none --id one --agent a --type note --tag t --importance 0.5 --session s --json something", false},
@@ -332,6 +336,12 @@ func fly(t *testing.T, sensitive bool) {
 	t.Setenv("TMPDIR", filepath.Join(dir, "tmp"))
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		if strings.HasSuffix(r.URL.Path, "/chat/completions") {
+			said, _ := json.Marshal(r.Header.Get("Authorization") + r.Header.Get("X_token") + string(body))
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%s},\"finish_reason\":\"stop\"}]}\n\n", said)
+			return
+		}
 		w.Header().Set("X-Echo", base64.StdEncoding.EncodeToString([]byte(r.Header.Get("Authorization"))))
 		fmt.Fprintf(w, "%s %s %s\n%s", r.Method, r.URL, r.Header.Get("Authorization"), body)
 	}))
@@ -362,7 +372,7 @@ func fly(t *testing.T, sensitive bool) {
 				if !sensitive && (strings.HasPrefix(s.line, "resume") || strings.HasPrefix(s.line, "retry") || strings.HasPrefix(s.line, "cancel")) {
 					continue // only what is sensitive is given again
 				}
-				if words = append(words, "--var-file", variables); !strings.HasPrefix(s.line, "loop ") { // a loop has no inputs
+				if words = append(words, "--var-file", variables); !strings.HasPrefix(s.line, "loop ") && !strings.HasPrefix(s.line, "agents ") { // these have no inputs
 					words = append(words, "--input", "pin="+thePin)
 				}
 			default:

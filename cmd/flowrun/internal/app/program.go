@@ -220,3 +220,17 @@ func findPrograms(paths []string) ([]string, error) {
 	}
 	return found, err
 }
+
+// noAgent says that a program does not have the agent that a command names.
+func (a *app) noAgent(p *program, name string) error {
+	var names []string
+	for _, g := range p.ir.Agents {
+		names = append(names, g.Name)
+	}
+	message := fmt.Sprintf("the program has no agent %s", ui.Quote(name))
+	if near := diag.Nearest(name, names); near != "" {
+		message += fmt.Sprintf("; did you mean %s?", ui.Quote(near))
+	}
+	a.err.Printf("%s\n", message)
+	return &ended{exitNo}
+}

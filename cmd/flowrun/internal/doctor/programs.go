@@ -60,6 +60,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 		return append(out, wrong("program", err.Error(), "Change to a folder that exists."))
 	}
 	out = append(out, d.aboutEmbedder(p.IR)...)
+	out = append(out, d.aboutKeys(p.IR)...)
 	users := map[string][]string{}
 	for _, s := range listStarted(p.IR) {
 		users[s.program] = append(users[s.program], s.by)

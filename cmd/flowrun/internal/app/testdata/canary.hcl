@@ -107,6 +107,16 @@ agent "remote" {
   memory { trusted = true }
 }
 
+agent "chat" {
+  type     = "chat"
+  provider = "openai"
+  base_url = "${var.site}/v1"
+  model    = "echo"
+  key      = base64encode(var.secret)
+  headers  = { x_token = var.nested.list[0].password }
+  memory { trusted = true }
+}
+
 gate "says_no" {
   run     = "echo rejected because of $TOKEN; echo $TOKEN >&2; exit 1"
   on_fail = "warn"
@@ -221,6 +231,12 @@ workflow "w" {
     with     = { token = var.secret }
     gates    = [gate.message]
     retry { max_attempts = 2 }
+    on_error = "continue"
+  }
+  step "chats" {
+    agent    = agent.chat
+    task     = "say ${var.secret}"
+    with     = { token = var.secret }
     on_error = "continue"
   }
   step "refused" {
