@@ -20,6 +20,7 @@ import (
 	"mime"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -34,6 +35,9 @@ import (
 type Executor struct {
 	http   *http.Executor
 	getenv func(string) string
+
+	mu    sync.Mutex
+	masks map[string]*mask.Masker // by key: one takes milliseconds to make
 }
 
 var _ executor.Executor = (*Executor)(nil)
@@ -42,9 +46,9 @@ var _ executor.Executor = (*Executor)(nil)
 // process.
 func New(x *http.Executor, environ []string) *Executor {
 	if environ == nil {
-		return &Executor{x, os.Getenv}
+		return &Executor{http: x, getenv: os.Getenv}
 	}
-	return &Executor{x, func(name string) string {
+	return &Executor{http: x, getenv: func(name string) string {
 		for i := len(environ) - 1; i >= 0; i-- {
 			if text, ok := strings.CutPrefix(environ[i], name+"="); ok {
 				return text
@@ -60,10 +64,9 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	if q.Key == "" && q.KeyEnv != "" {
 		q.Key = strings.TrimSpace(x.getenv(q.KeyEnv))
 	}
-	own := []string{q.Key}
 	hide := executor.Mask(ctx)
-	if hide.Text(own[0]) == own[0] { // the run does not know it as a secret
-		hide = hide.And(mask.New(own))
+	if hide.Text(q.Key) == q.Key { // the run does not know it as a secret
+		hide = hide.And(x.maskOf(q.Key))
 	}
 	ans := x.http.Talk(executor.WithMask(ctx, hide), a, func(t *http.Talk, ans *event.AttemptFinished) *event.Error {
 		if err := checkKey(&q); err != nil {
@@ -73,6 +76,24 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	})
 	executor.Hide(hide, &ans) // a secret can come in pieces, which are joined only here
 	return ans
+}
+
+// maxMasks is how many keys have a mask at once.
+const maxMasks = 32
+
+// maskOf is the mask of a key.
+func (x *Executor) maskOf(key string) *mask.Masker {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if m, made := x.masks[key]; made {
+		return m
+	}
+	if x.masks == nil || len(x.masks) == maxMasks {
+		x.masks = map[string]*mask.Masker{}
+	}
+	m := mask.New([]string{key})
+	x.masks[key] = m
+	return m
 }
 
 // checkKey refuses a key that cannot be sent.
