@@ -162,7 +162,7 @@ func (s Source) Encode() []byte {
 // SourceOf reads the source of a run.
 func (s *Service) SourceOf(ctx context.Context, run string) (out Source, err error) {
 	text, err := s.Source(ctx, run)
-	if err == nil {
+	if err == nil && len(text) > 0 { // a run that no command has started may have none
 		err = json.Unmarshal(text, &out)
 	}
 	return out, err
