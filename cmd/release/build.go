@@ -10,14 +10,29 @@ import (
 // settings are what else could change the bytes of a binary: the flags of the person who builds have no effect.
 var settings = []string{"CGO_ENABLED=0", "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GORISCV64=rva20u64", "GOPPC64=power8", "GOEXPERIMENT=", "GOWORK=off"}
 
+// outlined are packages whose functions are not inlined into each other: those that talk to servers and people, and whose time is that of a network or a
+// reader. The binary for linux/amd64 has 59.9 MB with them and 61.8 MB without; version takes the same time.
+var outlined = []string{"go.temporal.io/...", "google.golang.org/...", "github.com/gogo/...", "github.com/nexus-rpc/...", "github.com/spf13/...",
+	"github.com/modelcontextprotocol/...", "mvdan.cc/...", "gopkg.in/...", "go.yaml.in/...", "github.com/santhosh-tekuri/...", "golang.org/x/net/...",
+	"github.com/robfig/...", "github.com/yuin/...", "net/http", "crypto/tls", "crypto/x509", "net", "html/template", "text/template", "github.com/flowrun/flowrun/cmd/..."}
+
+// lean are the flags that make the binary small. The tag leaves out the pages of gRPC's traces, which nothing serves.
+func lean() (flags []string) {
+	flags = []string{"-tags=grpcnotrace"}
+	for _, packages := range outlined {
+		flags = append(flags, "-gcflags="+packages+"=-l")
+	}
+	return flags
+}
+
 func (r *release) build(t target, to string) error {
 	const app = "github.com/flowrun/flowrun/cmd/flowrun/internal/app."
 	to, err := filepath.Abs(to)
 	if err != nil {
 		return err
 	}
-	_, err = output(r.root, append(slices.Clone(settings), "GOOS="+t.os, "GOARCH="+t.arch), "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -X "+app+"Release="+r.version+" -X "+app+"commit="+r.commit, "-o", to, "./cmd/flowrun")
+	words := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -X " + app + "Release=" + r.version + " -X " + app + "commit=" + r.commit}, lean()...)
+	_, err = output(r.root, append(slices.Clone(settings), "GOOS="+t.os, "GOARCH="+t.arch), "go", append(words, "-o", to, "./cmd/flowrun")...)
 	return err
 }
 
