@@ -59,7 +59,7 @@ func applyDelivery(rows Rows, r *event.DeliveryRequest, now event.Time) (Answer,
 		}
 		answer.ID, answer.Duplicate, answer.Replayed = p.ID, p.Duplicate, p.Replayed
 		for _, run := range p.Runs {
-			a.Posts = append(a.Posts, Post{run, p.Event.external(r.Name)})
+			a.Posts = append(a.Posts, Post{run, p.Event.External(r.Name)})
 		}
 	}
 	if answer.ID != "" && !answer.Duplicate && !answer.Replayed {

@@ -399,7 +399,7 @@ func (d *DeadLetter) object() map[string]any {
 		o["item"] = map[string]any{"id": event.ShownItem(d.Item), "title": d.Title, "loop": d.Loop, "agent": d.Agent}
 	}
 	if e := d.Event; e != nil {
-		o["program"], o["event"] = d.Program, e.external(d.Name).Data
+		o["program"], o["event"] = d.Program, e.External(d.Name).Data
 	}
 	if d.Kind == DeadRoutine {
 		moments := []any{}

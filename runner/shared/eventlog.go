@@ -230,7 +230,7 @@ func applyEmit(rows Rows, r *event.EmitRequest, by Waiter, now event.Time) (Answ
 	}
 	a := Answer{Output: map[string]value.Value{"id": p.ID, "duplicate": p.Duplicate}}
 	for _, run := range p.Runs {
-		a.Posts = append(a.Posts, Post{run, p.Event.external(r.Name)})
+		a.Posts = append(a.Posts, Post{run, p.Event.External(r.Name)})
 	}
 	return a, nil
 }
@@ -259,7 +259,7 @@ func EmitOwn(rows Rows, name string, data value.Value, now event.Time) (posts []
 	}
 	p, err := Emit(rows, &Emission{Name: name, Source: Flowrun, Data: data}, now)
 	for _, run := range p.Runs {
-		posts = append(posts, Post{run, p.Event.external(name)})
+		posts = append(posts, Post{run, p.Event.External(name)})
 	}
 	return posts, err
 }
@@ -287,8 +287,8 @@ func checkReceiver(rows Rows, r *event.EmitRequest, now event.Time) error {
 	return err
 }
 
-// external is the message with the event to a run.
-func (e *Event) external(name string) event.External {
+// External is the message with the event to a run.
+func (e *Event) External(name string) event.External {
 	return event.External{Kind: event.ExternalEvent, Data: map[string]value.Value{"id": e.ID(), "name": name, "at": e.At.String(), "source": e.Source, "data": e.Data}}
 }
 
@@ -306,7 +306,7 @@ func listEvents(rows Rows, now event.Time) (value.Value, error) {
 		if err == nil {
 			err = loadRow(rows, eventSpace(part[2]), part[1], &e)
 		}
-		o := e.external(part[2]).Data.(map[string]value.Value)
+		o := e.External(part[2]).Data.(map[string]value.Value)
 		o["key"] = e.Key
 		list = append(list, o)
 	}

@@ -85,7 +85,7 @@ func publishChange(rows Rows, name string, f *event.FileChange, a *Answer, now e
 	}
 	p, err := Emit(rows, &Emission{Name: name, Source: FileWatch, Data: data}, now)
 	for _, run := range p.Runs {
-		a.Posts = append(a.Posts, Post{run, p.Event.external(name)})
+		a.Posts = append(a.Posts, Post{run, p.Event.External(name)})
 	}
 	return err
 }

@@ -1,6 +1,9 @@
 package shared
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Map is Rows in memory, for hosts that keep their state there, and for tests. The zero value is empty. It is not safe
 // for concurrent use.
@@ -75,3 +78,6 @@ func (m *Map) Scan(name, from string, each func(key string, body []byte) bool) e
 	}
 	return nil
 }
+
+// Spaces lists the names of the spaces that have rows, in order.
+func (m *Map) Spaces() []string { return slices.Sorted(maps.Keys(m.spaces)) }

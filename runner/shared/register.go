@@ -370,7 +370,7 @@ func dueObject(rows Rows, key string) (map[string]any, error) {
 	}
 	o := map[string]any{"due": key, "program": s.Program, "subscription": s.Event, "workflow": s.Workflow, "event": nil}
 	if e != nil {
-		x := e.external(d.Name).Data.(map[string]value.Value)
+		x := e.External(d.Name).Data.(map[string]value.Value)
 		x["causes"] = texts(e.Causes)
 		o["event"] = x
 	}
