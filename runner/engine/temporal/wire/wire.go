@@ -22,9 +22,8 @@ import (
 // Names of what the server knows.
 const (
 	Workflow = "flowrun.run.v1"
-	Attempt  = "flowrun.attempt.v1"
-	Inbox    = "flowrun.inbox.v1" // signal: a message for the run, as engine.PackExternal gives it
-	Ended    = "flowrun.ended.v1" // signal: a called run has ended
+	Attempt  = "flowrun.attempt.v1" // activity, with [Task]; [Answer] answers
+	Inbox    = "flowrun.inbox.v1"   // signal: a message for the run, as engine.PackExternal gives it
 	Batches  = "flowrun.batches.v1"
 	Memo     = "flowrun" // the entry of the memo that describes a run
 )
@@ -121,6 +120,9 @@ type Start struct {
 	Definition string           `json:"definition"`
 	Source     []byte           `json:"source,omitempty"` // compressed
 	First      event.RunStarted `json:"first"`
+	Callers    []string         `json:"callers,omitempty"` // of a called run, the nearest first
+	// Store is the name of what the run shares with others; "" in starts of a release that shared nothing.
+	Store string `json:"store,omitempty"`
 	// Carried is what the execution before leaves; nil: this is the first one.
 	Carried *Carried `json:"carried,omitempty"`
 }
@@ -131,6 +133,11 @@ type Carried struct {
 	Number   int64              `json:"number"`             // of the next execution, from 2
 	Messages int64              `json:"messages,omitempty"` // how many messages the run has taken
 	Children map[string]*Called `json:"children,omitempty"` // those that run, by their ids
+	// Refused are the keys of the attempts that were refused and may stand in a line, or that hold what they have, by ticket.
+	Refused map[uint64]string `json:"refused,omitempty"`
+	Errands int64             `json:"errands,omitempty"` // how many requests the run has made
+	// Shares says that the run has asked for what runs share.
+	Shares bool `json:"shares,omitempty"`
 }
 
 // Called is a called run that has started and not ended.
@@ -150,9 +157,11 @@ func (s *Start) Engine() (engine.Start, error) {
 	return engine.Start{Header: s.Header, Definition: []byte(s.Definition), Source: source, First: s.First}, err
 }
 
-// Answer is what an activity gives back. Finished is nil if the worker has given the attempt back.
+// Answer is what an activity gives back. Finished is nil if the worker has given the attempt back, or if the attempt is queued.
 type Answer struct {
 	Finished *event.AttemptFinished `json:"finished,omitempty"`
+	// Queued says that the attempt waits for its admission, and may be granted soon. No worker has it.
+	Queued bool `json:"queued,omitempty"`
 }
 
 // Page answers a query for batches.
