@@ -85,16 +85,17 @@ runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
 runner/logs                      memory/private runner/event runner/executor/command runner/view
 runner/fleet                     dsl/ir memory/private runner runner/artifact runner/engine runner/engine/temporal runner/engine/temporal/payload runner/engine/temporal/work runner/event runner/standalone
-runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/chat runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
+runner/standalone                dsl/value runner runner/engine runner/engine/local runner/event runner/executor runner/executor/chat runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal runner/snapshot
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/durable dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared runner/snapshot sqlite
 runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
-runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/payload runner/engine/temporal/run runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal temporal temporal-api
-runner/engine/temporal/run       pure: runner/engine runner/engine/temporal/wire runner/event runner/journal temporal-workflow temporal-errors temporal-enums
-runner/engine/temporal/wire      pure: runner/engine runner/event runner/journal
+runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/payload runner/engine/temporal/run runner/engine/temporal/share runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal runner/shared temporal temporal-api
+runner/engine/temporal/run       pure: runner/admission runner/engine runner/engine/temporal/wire runner/event runner/journal runner/shared temporal-workflow temporal-errors temporal-enums
+runner/engine/temporal/share     pure: dsl/ir runner/admission runner/engine runner/engine/temporal/wire runner/event runner/shared temporal-workflow temporal-errors
+runner/engine/temporal/wire      pure: dsl/value runner/admission runner/engine runner/event runner/journal runner/shared
 runner/engine/temporal/payload   temporal temporal-api protobuf
-runner/engine/temporal/work      runner/engine runner/engine/temporal/wire runner/event runner/executor temporal
+runner/engine/temporal/work      runner/admission runner/engine runner/engine/temporal/wire runner/event runner/executor temporal
 runner/executor/benchmark        dsl/ir dsl/value runner/event runner/executor
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
@@ -236,9 +237,10 @@ var lazily = []string{"OnceValue"}
 
 // borrowed are the imports of rooms that are not pure by pure ones, each with what is taken.
 var borrowed = map[string]string{
-	"runner/executor/protocol -> runner/executor":  "constants and Clip, which computes and nothing else",
-	"runner/engine/temporal/run -> runner/engine":  "Session, which has the duties of a host that need no clock, no disk and no goroutine",
-	"runner/engine/temporal/wire -> runner/engine": "Start, which is data",
+	"runner/executor/protocol -> runner/executor":   "constants and Clip, which computes and nothing else",
+	"runner/engine/temporal/run -> runner/engine":   "Session, which has the duties of a host that need no clock, no disk and no goroutine",
+	"runner/engine/temporal/share -> runner/engine": "FindDeadlock and PackExternal, which compute and nothing else",
+	"runner/engine/temporal/wire -> runner/engine":  "Start, which is data",
 }
 
 // TestPureRoomsImportPureRooms closes the walls: a room is as pure as what it imports.

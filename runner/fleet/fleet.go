@@ -61,7 +61,7 @@ func Dial(ctx context.Context, to Options) (*Fleet, error) {
 		return nil, err
 	}
 	s := runner.New(runner.Options{Store: to.Folder, Environ: to.Environ, Remote: true})
-	o.Machines = s
+	o.Machines, o.Group, o.Events = s, s.Group, s.Events
 	if err := to.payloads(&o); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (f *Fleet) Serve(ctx context.Context, o WorkerOptions) error {
 	if err := os.MkdirAll(o.Logs, 0o700); err != nil {
 		return err
 	}
-	x, err := standalone.OpenExecutors(o.Logs, o.Executors)
+	x, err := standalone.OpenExecutors(o.Logs, f.Ask, o.Executors)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package standalone
 
 import (
+	"context"
+
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -9,18 +12,21 @@ import (
 // Executors are what carries out attempts in this process, without a store and a service: for workers of runs that another host drives.
 type Executors struct {
 	executor.Registry
+	judge    executor.Judge
 	carriers *carriers
 	service  *runner.Service
 }
 
-// OpenExecutors makes them. Logs of attempts go into dir. They must be closed.
-func OpenExecutors(dir string, o Options) (*Executors, error) {
+// OpenExecutors makes them. Logs of attempts go into dir. ask carries out operations on what runs share, for messages and benchmarks. They must be
+// closed.
+func OpenExecutors(dir string, ask func(context.Context, event.StoreRequest) (value.Value, error), o Options) (*Executors, error) {
 	room, err := executor.MakeRoom()
 	if err != nil && !o.AnyRoom {
 		return nil, err
 	}
 	s, x, registry := newService(dir, room, o)
-	return &Executors{registry, x, s}, nil
+	s.AskBy(ask)
+	return &Executors{registry, runner.Judge(), x, s}, nil
 }
 
 // Secret carries out attempts of runs that have secrets. host knows the runs.
@@ -38,6 +44,11 @@ func (x *Executors) Began(a *event.Attempt) func(*event.AttemptFinished) {
 			x.carriers.command.Settle(a.Run, []event.Event{{AttemptFinished: f}})
 		}
 	}
+}
+
+// Holds evaluates the condition of a breaker; see executor.Judge.
+func (x *Executors) Holds(run string, condition *event.Late) (bool, error) {
+	return x.judge.Holds(run, condition)
 }
 
 // Close ends what is under way.

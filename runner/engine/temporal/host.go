@@ -29,11 +29,10 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal/payload"
 	"github.com/flowrun/flowrun/runner/engine/temporal/run"
+	"github.com/flowrun/flowrun/runner/engine/temporal/share"
 	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
 	"github.com/flowrun/flowrun/runner/engine/temporal/work"
 	"github.com/flowrun/flowrun/runner/event"
@@ -56,6 +55,17 @@ type Options struct {
 	Check func(s *engine.Start) error
 	// Externals are the kinds of messages that the machines know.
 	Externals []event.ExternalKind
+	// Store is the name of what the runs share that are started here, and that its workers serve; wire.DefaultStore. All runs of a namespace
+	// share the same, whatever their queues.
+	Store string
+	// Group and Events say in which group a run is that begins, and for which events it waits: see local.Options. nil: none.
+	Group  func(definition []byte, first event.RunStarted) (engine.Group, error)
+	Events func(definition []byte, first event.RunStarted) ([]string, error)
+	// Clock is the time of runs: for tests.
+	Clock wire.Clock
+	// SoftShared and Sweep are those of [share.Host].
+	SoftShared int
+	Sweep      time.Duration
 	// Soft is that of [run.Host].
 	Soft int
 	// Heartbeat is that of [run.Host].
@@ -92,6 +102,7 @@ func Parse(address string) (o Options, err error) {
 type Host struct {
 	options Options
 	client  client.Client
+	asker   *asker
 
 	mu        sync.Mutex
 	kept      map[string]*execution // executions that were replayed, by their ids
@@ -102,6 +113,7 @@ type Host struct {
 
 // Dial connects to a server.
 func Dial(ctx context.Context, o Options) (*Host, error) {
+	o.Store = cmp.Or(o.Store, wire.DefaultStore)
 	o.Queue, o.Namespace, o.Poll = cmp.Or(o.Queue, DefaultQueue), cmp.Or(o.Namespace, client.DefaultNamespace), cmp.Or(o.Poll, 200*time.Millisecond)
 	c := client.Options{HostPort: o.HostPort, Namespace: o.Namespace, Logger: quiet, DataConverter: o.Converter}
 	if o.Tune != nil {
@@ -113,7 +125,9 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Temporal server %s, namespace %s, cannot be reached: %w", o.HostPort, o.Namespace, err)
 	}
-	return &Host{options: o, client: conn}, nil
+	h := &Host{options: o, client: conn}
+	h.asker = &asker{host: h}
+	return h, nil
 }
 
 // quiet drops what the SDK logs: what concerns a person is an error or stands in the journal.
@@ -121,6 +135,9 @@ var quiet log.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
 // Queue is the task queue of the runs that are started here.
 func (h *Host) Queue() string { return h.options.Queue }
+
+// StoreName is the name of what the runs share that are started here.
+func (h *Host) StoreName() string { return h.options.Store }
 
 // Close ends the connection.
 func (h *Host) Close() error {
@@ -144,8 +161,16 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 	if err := h.checkPayloads(ctx); err != nil {
 		return err
 	}
+	if x.Shared == nil {
+		x.Shared, x.Clock = h.asker, h.options.Clock
+	}
 	var workers []worker.Worker
-	fatal := make(chan error, len(o.Queues))
+	fatal := make(chan error, len(o.Queues)+1)
+	keeper := h.keeper(func(err error) { fatal <- err })
+	if err := keeper.Start(); err != nil {
+		return fmt.Errorf("the queue %s: %w", wire.ShareQueue(h.options.Store), err)
+	}
+	defer keeper.Stop() // after the others, which ask it
 	for _, queue := range o.Queues {
 		w := worker.New(h.client, queue, worker.Options{
 			MaxConcurrentActivityExecutionSize: cmp.Or(o.Slots, 8),
@@ -171,6 +196,35 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 	}
 }
 
+// ServeShared serves what runs share until ctx is done, and no run. Each worker serves it, too.
+func (h *Host) ServeShared(ctx context.Context) error {
+	fatal := make(chan error, 1)
+	w := h.keeper(func(err error) { fatal <- err })
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("the queue %s: %w", wire.ShareQueue(h.options.Store), err)
+	}
+	defer w.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-fatal:
+		return err
+	}
+}
+
+// keeper is the worker that serves what runs share. Its activities take no slot of attempts: they are short, and attempts wait for them.
+func (h *Host) keeper(fatal func(error)) worker.Worker {
+	w := worker.New(h.client, wire.ShareQueue(h.options.Store), worker.Options{MaxConcurrentActivityExecutionSize: errandSlots,
+		DeadlockDetectionTimeout: 10 * time.Second, WorkerStopTimeout: time.Second, OnFatalError: fatal})
+	w.RegisterWorkflowWithOptions((&share.Host{Soft: h.options.SoftShared, Sweep: h.options.Sweep, Clock: h.options.Clock}).Workflow, workflow.RegisterOptions{Name: wire.Share})
+	w.RegisterActivityWithOptions(h.asker.errand, activity.RegisterOptions{Name: wire.Errand})
+	w.RegisterActivityWithOptions(h.ended, activity.RegisterOptions{Name: wire.Alive})
+	return w
+}
+
+// errandSlots is how many errands of runs a worker carries out at once.
+const errandSlots = 100
+
 func stopAll(workers []worker.Worker) {
 	var all sync.WaitGroup
 	for _, w := range workers {
@@ -184,7 +238,7 @@ func (h *Host) register(r interface {
 	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
 }, record func(journal.Batch, event.Time)) {
 	r.RegisterWorkflowWithOptions((&run.Host{Machines: h.options.Machines, Externals: h.options.Externals, Soft: h.options.Soft, Heartbeat: h.options.Heartbeat, Record: record,
-		Artifacts: h.artifacts, Large: h.options.Large}).Workflow,
+		Artifacts: h.artifacts, Large: h.options.Large, Group: h.options.Group, Events: h.options.Events, Clock: h.options.Clock}).Workflow,
 		workflow.RegisterOptions{Name: wire.Workflow})
 }
 
@@ -197,7 +251,12 @@ func (h *Host) Start(ctx context.Context, s engine.Start) (string, error) {
 			return "", err
 		}
 	}
+	g, err := engine.GroupOf(h.options.Group, &s)
+	if err != nil {
+		return "", err
+	}
 	start, err := wire.NewStart(s)
+	start.Store = h.options.Store
 	var arg, memo []byte
 	if err == nil {
 		arg, err = wire.Encode(start)
@@ -215,11 +274,16 @@ func (h *Host) Start(ctx context.Context, s engine.Start) (string, error) {
 	if len(arg) > most {
 		return "", &Refused{[]string{fmt.Sprintf("the program, its source and its inputs have %d bytes, compressed, and the limit is %d", len(arg), most)}}
 	}
+	if g.Name != "" {
+		h.reserve(ctx, wire.Enter{Run: s.Header.Run, Group: g, Reserves: true})
+	}
 	_, err = h.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: h.options.Queue, WorkflowTaskTimeout: cmp.Or(h.options.Task, time.Minute),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		Memo: map[string]any{wire.Memo: memo}}, wire.Workflow, arg)
 	if started := new(serviceerror.WorkflowExecutionAlreadyStarted); errors.As(err, &started) {
-		err = nil
+		if err = nil; g.Name != "" {
+			h.reserve(ctx, wire.Enter{Run: s.Header.Run, Gone: true})
+		}
 	}
 	return s.Header.Run, err
 }
@@ -308,24 +372,4 @@ func (h *Host) Served(ctx context.Context, run string) (queue string, served boo
 	queue = d.GetExecutionConfig().GetTaskQueue().GetName()
 	served, err = h.isServed(ctx, queue)
 	return queue, served, err
-}
-
-// Ask is what runs of a store share.
-func (h *Host) Ask(context.Context, event.StoreRequest) (value.Value, error) { return nil, ErrShared }
-
-// Limits is empty: no agent and no quota bounds attempts here.
-func (h *Host) Limits(context.Context) ([]event.Limit, error) { return nil, nil }
-
-// ChangeLimit is refused.
-func (h *Host) ChangeLimit(context.Context, event.LimitChange) (bool, error) { return false, ErrShared }
-
-// CheckProgram is the Check of a client that starts runs of real programs.
-func CheckProgram(load func(hash string, definition []byte) (*ir.Program, error)) func(*engine.Start) error {
-	return func(s *engine.Start) error {
-		p, err := load(s.Header.Definition, s.Definition)
-		if err != nil {
-			return err
-		}
-		return Refuse(p, s.Header.Workflow, &s.First)
-	}
 }

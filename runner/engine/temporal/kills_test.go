@@ -13,6 +13,8 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal"
@@ -27,6 +29,7 @@ var kills = flag.Int("temporal.kills", 10, "how many workers TestKilledWorkers k
 const (
 	killedQueue  = "FLOWRUN_TEST_QUEUE"
 	killedLedger = "FLOWRUN_TEST_LEDGER"
+	killedStore  = "FLOWRUN_TEST_STORE"
 )
 
 const (
@@ -119,9 +122,94 @@ func TestKilledWorkers(t *testing.T) {
 	}
 }
 
+// TestSharedKilled kills workers while runs count, and while attempts hold what only two may have. Each operation counts once, and what the dead
+// held goes to others.
+func TestSharedKilled(t *testing.T) {
+	needServer(t)
+	if os.Getenv(killedQueue) != "" {
+		beKilled(t)
+	}
+	const runs, each, works, kills = 3, 30, 6, 4
+	program := fmt.Sprintf(`quota "two" { capacity = 2 }
+workflow "w" {
+  sequence "counts" {
+    step "count" {
+      for_each = range(%d)
+      kv { incr = "n" }
+    }
+    step "pause" {
+      wait { duration = "2s" }
+    }
+    step "more" {
+      for_each = range(%d)
+      kv { incr = "n" }
+    }
+  }
+  step "work" {
+    for_each = range(%d)
+    run      = ["true"]
+    quota    = quota.two
+  }
+}`, each, each, works)
+	ledger := filepath.Join(t.TempDir(), "ledger")
+	h := dial(t, temporal.Options{Machines: &runner.Programs{}, Store: engine.NewID(), Heartbeat: killedHeartbeat})
+	hire := func() *exec.Cmd {
+		c := exec.Command(os.Args[0], "-test.run=^TestSharedKilled$", "-temporal.server="+*server)
+		c.Env = append(os.Environ(), killedQueue+"="+h.Queue(), killedLedger+"="+ledger, killedStore+"="+h.StoreName())
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	workers := []*exec.Cmd{hire(), hire()}
+	fire := func(c *exec.Cmd) {
+		c.Process.Kill()
+		c.Wait()
+	}
+	defer func() {
+		for _, c := range workers {
+			fire(c)
+		}
+	}()
+	ends := make(chan error, runs)
+	for range runs {
+		id, err := h.Start(t.Context(), begin(parse(t, program)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			end, err := h.Drive(t.Context(), id, nil)
+			if err == nil && end.Status != event.Succeeded {
+				err = fmt.Errorf("run %s ended %s: %v", id, end.Status, end.Error)
+			}
+			ends <- err
+		}()
+	}
+	for i := range kills {
+		time.Sleep(2 * time.Second)
+		fire(workers[i%2])
+		workers[i%2] = hire()
+	}
+	for range runs {
+		if err := <-ends; err != nil {
+			t.Error(err)
+		}
+	}
+	n, err := h.Ask(t.Context(), event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVGet, Namespace: "default", Key: "n"}})
+	if err != nil || !value.Equal(n, float64(runs*2*each)) {
+		t.Errorf("after %d kills the runs have counted %v, want %d (%v)", kills, n, runs*2*each, err)
+	}
+	limits, err := h.Limits(t.Context())
+	if err != nil || len(limits) != 1 || limits[0].Used != 0 || len(limits[0].Waiting) != 0 {
+		t.Errorf("after the end the limits are %+v (%v)", limits, err)
+	}
+	text, _ := os.ReadFile(ledger)
+	t.Logf("%d kills: counted %v, %d attempts began for %d steps", kills, n, strings.Count(string(text), "\n"), runs*works)
+}
+
 // beKilled is a worker, until it is killed.
 func beKilled(t *testing.T) {
-	h := dial(t, temporal.Options{Queue: os.Getenv(killedQueue), Machines: &runner.Programs{}, Heartbeat: killedHeartbeat})
+	h := dial(t, temporal.Options{Queue: os.Getenv(killedQueue), Store: os.Getenv(killedStore), Machines: &runner.Programs{}, Heartbeat: killedHeartbeat})
 	x := executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
 		f, err := os.OpenFile(os.Getenv(killedLedger), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err == nil {

@@ -34,6 +34,9 @@ func (h *Host) Drive(ctx context.Context, run string, w engine.Watcher) (event.E
 			return event.End{}, err
 		}
 		if end := f.fold.End(); end != nil {
+			if !f.ended {
+				h.awaitClose(ctx, run)
+			}
 			return *end, nil
 		}
 		select {
@@ -307,7 +310,7 @@ func (h *Host) replay(all *history.History) (batches []journal.Batch, err error)
 	for _, e := range all.Events {
 		switch e.GetEventType() {
 		case enums.EVENT_TYPE_WORKFLOW_TASK_STARTED:
-			started[e.GetEventId()] = event.At(e.GetEventTime().AsTime())
+			started[e.GetEventId()] = h.options.Clock.At(e.GetEventTime().AsTime())
 		case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
 			durable = started[e.GetWorkflowTaskCompletedEventAttributes().GetStartedEventId()]
 		}

@@ -1,13 +1,13 @@
 package temporal
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -38,12 +38,14 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 	for i := range p.Agents {
 		c.agent(&p.Agents[i])
 	}
-	for i := range p.Gates {
-		if p.Gates[i].Benchmark != nil {
-			c.add("the gate %q has a benchmark: its baseline lies in a store", p.Gates[i].Name)
+	c.workflow(workflow)
+	for i := range p.Escalations {
+		for j := range p.Escalations[i].Levels {
+			if call := p.Escalations[i].Levels[j].Heal; call != nil {
+				c.workflow(call.Workflow)
+			}
 		}
 	}
-	c.workflow(workflow)
 	if c.why == nil {
 		return nil
 	}
@@ -63,20 +65,8 @@ type check struct {
 func (c *check) add(format string, args ...any) { c.why = append(c.why, fmt.Sprintf(format, args...)) }
 
 func (c *check) agent(a *ir.Agent) {
-	for _, x := range []struct {
-		has  bool
-		what string
-	}{
-		{a.Type == ir.AgentHuman, "is a person: people are asked by the inbox of a store"},
-		{a.Memory != nil, "has a memory, which lies in a store"},
-		{a.Concurrency != nil, "has a concurrency, which runs share"},
-		{a.RateLimit != nil, "has a rate_limit, which runs share"},
-		{a.Breaker != nil, "has a circuit_breaker, which runs share"},
-		{len(a.Quotas) > 0, "takes quotas, which runs share"},
-	} {
-		if x.has {
-			c.add("the agent %q %s", a.Name, x.what)
-		}
+	if a.Memory != nil {
+		c.add("the agent %q has a memory, which lies in a store", a.Name)
 	}
 }
 
@@ -86,15 +76,7 @@ func (c *check) workflow(name string) {
 		return
 	}
 	c.seen[name] = true
-	at := fmt.Sprintf("workflow %q", name)
-	if w.Concurrency != nil {
-		c.add("%s has a concurrency group: runs take turns in a store", at)
-	}
-	if len(w.Quotas) > 0 {
-		c.add("%s holds quotas, which runs share", at)
-	}
-	c.budget(at, w.Budget)
-	c.adapt(at, w.Adapt)
+	c.adapt(fmt.Sprintf("workflow %q", name), w.Adapt)
 	for n := range ir.All(w.Nodes) {
 		c.node(n)
 	}
@@ -105,54 +87,41 @@ func (c *check) workflow(name string) {
 	}
 }
 
-func (c *check) budget(at string, b *ir.Budget) {
-	if b != nil && b.OnExceed == ir.OnExceedAsk {
-		c.add("the budget of %s asks people: they are asked by the inbox of a store", at)
-	}
-	if b != nil && len(b.Notify) > 0 {
-		c.add("the budget of %s tells channels: messages are sent by a store", at)
-	}
-}
-
 func (c *check) adapt(at string, list []ir.Adapt) {
-	if len(list) > 0 {
-		c.add("%s adapts: the figures that its rules read are those of one machine", at)
+	for i := range list {
+		for _, r := range list[i].Reads() {
+			if r.Root == "metrics" && (r.Name == "cpu" || r.Name == "memory" || r.Name == "") {
+				c.add("%s adapts to cpu or memory, which are figures of one machine", at)
+				return
+			}
+		}
+		if list[i].Call != nil {
+			c.workflow(list[i].Call.Workflow)
+		}
 	}
 }
 
 func (c *check) node(n *ir.Node) {
 	at := fmt.Sprintf("%s %q", n.Word(), n.Name)
-	if len(n.Quotas) > 0 {
-		c.add("%s takes quotas, which runs share", at)
-	}
-	if n.Escalate != "" {
-		c.add("%s escalates: people are asked by the inbox of a store", at)
-	}
-	if n.Deadline != nil && len(n.Deadline.Notify) > 0 {
-		c.add("the deadline of %s tells channels: messages are sent by a store", at)
-	}
-	c.budget(at, n.Budget)
 	c.adapt(at, n.Adapt)
 	switch x := n.Action.(type) {
 	case *ir.Call:
 		c.workflow(x.Workflow)
-	case *ir.Wait:
-		if x.Event != "" {
-			c.add("%s waits for an event: events lie in a store", at)
-		}
-	case *ir.Run, *ir.AgentTask, *ir.Value, *ir.HTTP, *ir.Fail, *ir.End, nil:
+	case *ir.Run, *ir.AgentTask, *ir.Value, *ir.HTTP, *ir.Fail, *ir.End, *ir.Wait, *ir.KV, *ir.Emit, *ir.Sync, *ir.Handoff, *ir.Notify, *ir.Approve, nil:
 	case *ir.Remember, *ir.Recall:
 		c.add("%s uses the memory, which lies in a store", at)
-	case *ir.KV, *ir.Emit, *ir.Sync, *ir.Handoff:
-		c.add("%s (%s) uses what runs of a store share", at, x.Kind())
-	case *ir.Notify:
-		c.add("%s tells channels: messages are sent by a store", at)
-	case *ir.Approve:
-		c.add("%s asks for an approval: people are asked by the inbox of a store", at)
 	default:
 		c.add("%s (%s) is not carried", at, x.Kind())
 	}
 }
 
-// ErrShared is the error of what a store does and this host does not.
-var ErrShared = errors.New("runs on Temporal share nothing: agents, quotas, values, events and people are those of a store")
+// CheckProgram is the Check of a client that starts runs of real programs.
+func CheckProgram(load func(hash string, definition []byte) (*ir.Program, error)) func(*engine.Start) error {
+	return func(s *engine.Start) error {
+		p, err := load(s.Header.Definition, s.Definition)
+		if err != nil {
+			return err
+		}
+		return Refuse(p, s.Header.Workflow, &s.First)
+	}
+}

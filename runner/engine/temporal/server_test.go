@@ -122,3 +122,16 @@ func sizeOf(h *history.History) (bytes int) {
 	}
 	return bytes
 }
+
+// terminate ends a run on the server, as an operator may do it.
+func terminate(t *testing.T, run string) {
+	t.Helper()
+	c, err := client.Dial(client.Options{HostPort: *server, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.TerminateWorkflow(t.Context(), run, "", "for a test"); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -31,7 +31,7 @@ func (d *drive) continueAsNew() error {
 		d.full = true
 		d.SetWindow(engine.Window{Attempts: -1, Children: -1}) // what is ready waits for the next execution
 	}
-	if len(d.flights) > 0 || len(d.calls) > 0 {
+	if len(d.flights) > 0 || len(d.calls) > 0 || d.isAsking() {
 		return nil
 	}
 	next := d.start

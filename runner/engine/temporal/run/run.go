@@ -13,6 +13,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -67,6 +68,11 @@ type Host struct {
 	Artifacts func(run string) event.Artifacts
 	// Large says that payloads lie beside the server where they are large: [wire.MaxLarge] bounds them.
 	Large bool
+	// Group and Events say in which group a run is, and for which events it waits: see local.Options. They are pure.
+	Group  func(definition []byte, first event.RunStarted) (engine.Group, error)
+	Events func(definition []byte, first event.RunStarted) ([]string, error)
+	// Clock is the time of runs.
+	Clock wire.Clock
 }
 
 // drive is one execution of a run.
@@ -77,6 +83,8 @@ type drive struct {
 	outer   workflow.Context
 	start   wire.Start
 	inbox   workflow.ReceiveChannel
+	posted  workflow.ReceiveChannel // messages from what runs share
+	granted workflow.ReceiveChannel
 	ended   workflow.ReceiveChannel
 	flights []*flight // in the order of their starts
 	calls   []*call   // that were asked for and have not started
@@ -84,10 +92,16 @@ type drive struct {
 	alarm   alarm
 	batches []journal.Batch
 	digest  uint64
-	full    bool // the history is so long that nothing is handed out
+	names   map[string]int // of activities, and how often each was given
+	full    bool           // the history is so long that nothing is handed out
 	// cancelled: the run knows that the server was asked to cancel the workflow. ends: its state is too large for another execution.
 	cancelled, ends bool
 	artifacts       event.Artifacts // nil: answers are whole
+	errands         errands
+	patients        []*patient            // in the order of their coming
+	grants          map[uint64]event.Time // by ticket: they came before the attempt was known to wait
+	hasTurn         bool                  // in its group
+	deadlock        *engine.Deadlock      // why a called run does nothing
 }
 
 // most is the bound of a payload that has another one where it lies on the server.
@@ -100,9 +114,10 @@ func (h *Host) most(bytes int) int {
 
 // flight is an attempt that was handed out.
 type flight struct {
-	event.Attempt
-	future workflow.Future
-	cancel workflow.CancelFunc
+	wire.Task
+	future    workflow.Future
+	cancel    workflow.CancelFunc
+	cancelled bool
 }
 
 // call is a called run that starts.
@@ -140,15 +155,21 @@ func (h *Host) drive(ctx workflow.Context, arg []byte) ([]byte, error) {
 		return nil, err
 	}
 	d.inbox, d.ended = workflow.GetSignalChannel(d.ctx, wire.Inbox), workflow.GetSignalChannel(d.ctx, wire.Ended)
+	d.posted, d.granted = workflow.GetSignalChannel(d.ctx, wire.Posted), workflow.GetSignalChannel(d.ctx, wire.Granted)
 	begins := d.Fold().Seq() + 1
 	if err := workflow.SetQueryHandler(d.ctx, wire.Batches, func(after uint64) ([]byte, error) { return d.page(begins, after) }); err != nil {
 		return nil, err
+	}
+	d.receive()
+	if first {
+		if err := d.enter(); err != nil {
+			return nil, err
+		}
 	}
 	t := engine.Takeover{Driven: !first, Changed: event.DriverChanged{Driver: d.carried.Number}}
 	if first {
 		t.First, t.Fresh = &d.start.First, true
 	}
-	d.receive()
 	d.Begin(t)
 	for d.Fold().End() == nil {
 		if err := d.turn(); err != nil {
@@ -199,6 +220,7 @@ func (d *drive) turn() error {
 	if d.Waiting() {
 		d.act(nil)
 	}
+	d.sendErrands()
 	if len(d.Queued()) == 0 {
 		if err := d.continueAsNew(); err != nil || len(d.Queued()) > 0 {
 			return err
@@ -217,16 +239,17 @@ func (d *drive) turn() error {
 	if d.Record != nil {
 		d.Record(b, d.Fold().Last())
 	}
+	d.tell(r)
 	d.act(r)
 	d.Reuse(r)
 	return nil
 }
 
-func (d *drive) now() event.Time { return event.At(workflow.Now(d.ctx)) }
+func (d *drive) now() event.Time { return d.Clock.At(workflow.Now(d.ctx)) }
 
 // isNews reports whether there is something to collect.
 func (d *drive) isNews() bool {
-	if d.inbox.Len() > 0 || d.ended.Len() > 0 || d.outer.Err() != nil && !d.cancelled || d.alarm.future != nil && d.alarm.future.IsReady() {
+	if d.inbox.Len() > 0 || d.posted.Len() > 0 || d.granted.Len() > 0 || d.ended.Len() > 0 || d.errands.future != nil && d.errands.future.IsReady() || d.outer.Err() != nil && !d.cancelled || d.alarm.future != nil && d.alarm.future.IsReady() {
 		return true
 	}
 	for _, f := range d.flights {
@@ -245,15 +268,14 @@ func (d *drive) isNews() bool {
 // collect queues what has happened.
 func (d *drive) collect() {
 	d.receive()
-	flights := d.flights[:0]
-	for _, f := range d.flights {
-		if f.future.IsReady() {
-			d.land(f)
-		} else {
-			flights = append(flights, f)
+	d.collectErrands()
+	for i := 0; i < len(d.flights); i++ {
+		if f := d.flights[i]; f.future.IsReady() {
+			d.flights = slices.Delete(d.flights, i, i+1)
+			i--
+			d.land(f) // it may start another one
 		}
 	}
-	d.flights = flights
 	calls := d.calls[:0]
 	for _, c := range d.calls {
 		if !c.started.IsReady() {
@@ -266,6 +288,7 @@ func (d *drive) collect() {
 		}
 	}
 	d.calls = calls
+	d.hearGrants()
 	d.Fire(d.now(), journal.MaxBatchEvents)
 }
 
@@ -288,6 +311,16 @@ func (d *drive) receive() {
 		d.carried.Messages++
 		d.Message(x)
 	}
+	for d.posted.ReceiveAsync(&b) {
+		x, err := engine.UnpackExternal(d.carried.Messages+1, b)
+		if err != nil {
+			workflow.GetLogger(d.ctx).Warn("a message of what runs share cannot be read", "error", err)
+			continue
+		}
+		d.carried.Messages++
+		d.Message(x)
+	}
+	d.hearGrants()
 	for d.ended.ReceiveAsync(&b) {
 		var f event.ChildFinished
 		if err := wire.Decode(b, &f); err != nil {
@@ -315,25 +348,36 @@ func (d *drive) land(f *flight) {
 	if err == nil {
 		err = wire.Decode(b, &answer)
 	}
+	a, t := f.Task.Attempt, &f.Task
 	switch {
+	case err == nil && answer.Queued && f.cancelled:
+		d.remove(t)
+		d.Answer(new(engine.NeverStarted(a)))
+	case err == nil && answer.Queued:
+		d.wait(t)
 	case err == nil && answer.Finished == nil:
-		d.GiveBack(f.Attempt)
-	case err == nil:
-		a := answer.Finished
-		if a.Artifact != nil {
-			a.Artifact.From = d.artifacts
+		if d.GiveBack(a); f.cancelled {
+			d.remove(t)
 		}
-		a.Ticket, a.Node, a.Attempt, a.Gate, a.Compensate = f.Ticket, f.Node, f.Attempt.Attempt, f.Gate, f.Compensate
-		d.Answer(a)
+	case err == nil:
+		x := answer.Finished
+		if x.Artifact != nil {
+			x.Artifact.From = d.artifacts
+		}
+		x.Ticket, x.Node, x.Attempt, x.Gate, x.Compensate = a.Ticket, a.Node, a.Attempt, a.Gate, a.Compensate
+		if x.Outcome == event.Refused {
+			if d.noteRefused(a); f.cancelled {
+				d.withdraw(a.Ticket)
+			}
+		}
+		d.Answer(x)
 	case temporal.IsCanceledError(err): // before a worker began with it
-		a := engine.NeverStarted(f.Attempt)
-		d.Answer(&a)
+		d.remove(t)
+		d.Answer(new(engine.NeverStarted(a)))
 	case temporal.IsTimeoutError(err):
-		a := engine.LostAlone(f.Attempt, fmt.Sprintf("its worker was not heard of for %s", d.heartbeat()))
-		d.Answer(&a)
+		d.lose(t, engine.LostAlone(a, fmt.Sprintf("its worker was not heard of for %s", d.heartbeat())))
 	default:
-		a := engine.LostAlone(f.Attempt, "its worker failed: "+err.Error())
-		d.Answer(&a)
+		d.lose(t, engine.LostAlone(a, "its worker failed: "+err.Error()))
 	}
 }
 
@@ -345,12 +389,19 @@ func (d *drive) act(r *engine.Round) {
 		switch {
 		case x.Start != nil:
 			d.startAttempt(x.Start)
+		case x.Never != nil:
+			if ticket, refused := d.forgetRefused(x.Never.Key); refused {
+				d.push(wire.Request{Remove: &wire.Holder{Key: x.Never.Key, Ticket: ticket}}, nil)
+			}
 		case x.Cancel != nil:
 			for _, f := range d.flights {
 				if f.Ticket == x.Cancel.Ticket {
+					f.cancelled = true
 					f.cancel()
 				}
 			}
+			d.cancelUnsent(x.Cancel.Ticket)
+			d.withdraw(x.Cancel.Ticket)
 		case x.Child != nil:
 			d.startChild(x.Child, x.Wish)
 		case x.CancelChild != "":
@@ -366,39 +417,63 @@ func (d *drive) startAttempt(a *event.Attempt) {
 		f.Error = &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: fmt.Sprintf(format, args...)}
 		d.Answer(&f)
 	}
-	if !Carries(a) {
+	switch {
+	case a.Kind == event.StoreAttempt && d.start.Store != "":
+		d.askStore(*a)
+	case a.Kind == event.HoldAttempt && d.start.Store != "":
+		d.askHold(*a)
+	case !d.carries(a):
 		fail("attempts of kind %s are not carried out on Temporal", a.Kind)
-		return
+	default:
+		_, stands := d.forgetRefused(a.Key)
+		d.carried.Shares = d.carried.Shares || a.Admission != nil || stands
+		if size := d.handOver(&wire.Task{Attempt: *a, InLine: stands}); size != 0 {
+			fail("what the attempt is given has %d bytes, and %d can be handed to a worker", size, wire.MaxTask)
+		}
 	}
-	task, err := wire.Encode(a)
-	if most := d.most(wire.MaxTask); err != nil || len(task) > most {
-		fail("what the attempt is given has %d bytes, and %d can be handed to a worker", len(task), most)
-		return
+}
+
+// handOver hands an attempt to the workers, unless it is too large: then it returns its size.
+func (d *drive) handOver(t *wire.Task) (size int) {
+	task, err := wire.Encode(t)
+	if err != nil || len(task) > d.most(wire.MaxTask) {
+		return max(len(task), 1)
 	}
 	ctx, cancel := workflow.WithCancel(d.ctx)
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ActivityID:          fmt.Sprintf("%d.%08x", a.Ticket, uint32(d.digest>>32)),
+		ActivityID:          d.name(fmt.Sprint(t.Ticket)),
 		StartToCloseTimeout: forever, ScheduleToCloseTimeout: forever, HeartbeatTimeout: d.heartbeat(), WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: a.Name,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: t.Name,
 	})
-	d.flights = append(d.flights, &flight{*a, workflow.ExecuteActivity(ctx, wire.Attempt, task, len(d.start.First.Secrets) > 0), cancel})
+	d.flights = append(d.flights, &flight{Task: *t, future: workflow.ExecuteActivity(ctx, wire.Attempt, task, len(d.start.First.Secrets) > 0), cancel: cancel})
+	return 0
 }
 
-// Carries reports whether workers carry an attempt out. The others need what runs share: a client refuses the programs that have
-// them, before a run starts.
-func Carries(a *event.Attempt) bool {
-	if a.Admission != nil {
-		for i := range a.Admission.Needs {
-			if n := &a.Admission.Needs[i]; n.Units > 0 || n.Pace != nil || n.Breaker != nil || n.Spending != nil {
-				return false
-			}
-		}
+// name returns the id of an activity. An attempt that was given back, or granted later, is handed over more than once.
+func (d *drive) name(what string) string {
+	id := fmt.Sprintf("%s.%08x", what, uint32(d.digest>>32))
+	if d.names == nil {
+		d.names = map[string]int{}
+	}
+	d.names[id]++
+	if n := d.names[id]; n > 1 {
+		id = fmt.Sprintf("%s.%d", id, n)
+	}
+	return id
+}
+
+// carries reports whether workers carry an attempt out. The others need what lies in a store on a disk: a client refuses the programs
+// that have them, before a run starts.
+func (d *drive) carries(a *event.Attempt) bool {
+	if a.Agent != nil && a.Agent.Memory != nil || a.Admission != nil && d.start.Store == "" {
+		return false
 	}
 	switch a.Kind {
 	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ChatAgentAttempt, event.NullAgentAttempt, event.HTTPAttempt:
-		return a.Agent == nil || a.Agent.Memory == nil
-	case event.HumanAgentAttempt, event.RememberAttempt, event.RecallAttempt, event.NotifyAttempt, event.SourceAttempt, event.WorktreeAttempt,
-		event.StoreAttempt, event.HoldAttempt, event.BenchmarkAttempt:
+		return true
+	case event.NotifyAttempt, event.BenchmarkAttempt:
+		return d.start.Store != ""
+	case event.HumanAgentAttempt, event.RememberAttempt, event.RecallAttempt, event.SourceAttempt, event.WorktreeAttempt, event.StoreAttempt, event.HoldAttempt:
 	}
 	return false
 }
@@ -413,6 +488,11 @@ func (d *drive) startChild(ask *event.StartChild, wish engine.Wish) {
 		s := engine.Child(*d.Session.Start(), *ask)
 		s.Header.Created, s.Source = d.now(), nil
 		start, err := wire.NewStart(s)
+		if err == nil && d.start.Store != "" {
+			start.Store = d.start.Store
+			start.Callers = append([]string{d.start.Header.Run}, d.start.Callers...)
+			_, err = engine.GroupOf(d.Group, &s)
+		}
 		var arg, memo []byte
 		if err == nil {
 			arg, err = wire.Encode(start)
@@ -468,6 +548,9 @@ func (d *drive) signalCancels(run string, wish engine.Wish) {
 // setAlarm lets the server wake the run when its earliest timer is due.
 func (d *drive) setAlarm() {
 	due, ok := d.NextTimer()
+	if p := d.nextPatient(); p != 0 && (!ok || p < due) {
+		due, ok = p, true
+	}
 	if ok && d.alarm.future != nil && d.alarm.due == due && !d.alarm.future.IsReady() {
 		return
 	}
@@ -478,7 +561,7 @@ func (d *drive) setAlarm() {
 		return
 	}
 	ctx, cancel := workflow.WithCancel(d.ctx)
-	d.alarm = alarm{due, workflow.NewTimer(ctx, max(due.Sub(d.now()), time.Millisecond)), cancel}
+	d.alarm = alarm{due, workflow.NewTimer(ctx, d.Clock.Wait(due.Sub(d.now()))), cancel}
 }
 
 // page answers a query for the batches behind an event.
@@ -500,6 +583,9 @@ func (d *drive) page(begins, after uint64) ([]byte, error) {
 // close tells the caller of the run its end.
 func (d *drive) close() ([]byte, error) {
 	end := *d.Fold().End()
+	if err := d.leave(&end); err != nil {
+		return nil, err
+	}
 	s := wire.NewSummary(d.start.Header, &d.Session.Start().First)
 	s.Status, s.Ended, s.Events, s.End = end.Status, d.Fold().Last(), d.Fold().Seq(), engine.EncodeSummary(&end)
 	if memo, err := wire.Encode(s); err == nil && !d.Bare {
@@ -508,7 +594,12 @@ func (d *drive) close() ([]byte, error) {
 		}
 	}
 	if parent := d.Session.Start().First.Parent; parent != "" {
-		b, err := wire.Encode(engine.Finished(event.StartChild{Run: d.start.Header.Run, Node: d.Session.Start().First.ParentNode}, end))
+		ask := event.StartChild{Run: d.start.Header.Run, Node: d.Session.Start().First.ParentNode}
+		told := engine.Finished(ask, end)
+		if d.deadlock != nil {
+			told = d.deadlock.AnswerCaller(ask)
+		}
+		b, err := wire.Encode(told)
 		if err != nil {
 			return nil, err
 		}

@@ -256,7 +256,7 @@ func carried(t *testing.T, each func(t *testing.T, p *ir.Program, s engine.Start
 				var needs bool
 				s.First.Inputs, needs = defaults(w.Inputs, needs)
 				s.First.Vars, needs = defaults(p.IR.Variables, needs)
-				if !needs && temporal.Refuse(p.IR, w.Name, &s.First) == nil {
+				if !needs && !slices.Contains(sharing, filepath.Base(name)+" "+w.Name) && temporal.Refuse(p.IR, w.Name, &s.First) == nil {
 					t.Run(name+"/"+w.Name, func(t *testing.T) { each(t, p.IR, s) })
 				}
 			}
@@ -313,3 +313,10 @@ func TestCorpusContinuesAsNew(t *testing.T) {
 		t.Error("too few continuations to mean anything")
 	}
 }
+
+// sharing are the workflows of the corpus that ask for what runs share, which the SDK's test environment does not have: see TestShared… of package
+// temporal.
+var sharing = []string{"15_instances_not_known_beforehand ship", "adapt adapts", "approve release", "await work", "breaker calls", "breaker_notify calls",
+	"budget_ask report", "budget_ask work", "dead_letters queue", "escalation work", "events orders", "gate_benchmark measured", "gate_review judged",
+	"handoff profile", "human label", "human_pool label", "kv count", "notices watched", "notify watch", "on count", "on fulfil", "on order", "pool share",
+	"quota share", "revise w", "routine count", "spending share", "sync release", "webhook listen"}

@@ -43,19 +43,34 @@ type Worker struct {
 	Keep func(run string, p *event.Parts) (*event.Artifact, error)
 	// Large says that payloads lie beside the server where they are large.
 	Large bool
+	// Shared is asked for what runs share; nil: the runs share nothing.
+	Shared Asker
+	// Clock is the time of runs.
+	Clock wire.Clock
 	// Silent leaves out the heartbeats, for tests.
 	Silent bool
+
+	halts halts
+}
+
+// Asker asks what runs share.
+type Asker interface {
+	// Ask carries requests out, in order, and tries again for as long as ctx is not done.
+	Ask(ctx context.Context, requests ...wire.Request) ([]wire.Reply, error)
+	// Look carries out a request that changes nothing. found is false if nothing is shared yet.
+	Look(ctx context.Context, r wire.Request) (reply wire.Reply, found bool, err error)
 }
 
 // Attempt is the activity of an attempt. secrets says that its run has some.
 func (w *Worker) Attempt(ctx context.Context, task []byte, secrets bool) ([]byte, error) {
-	var a event.Attempt
-	if err := wire.Decode(task, &a); err != nil {
+	var t wire.Task
+	if err := wire.Decode(task, &t); err != nil {
 		return nil, err
 	}
-	f := w.carryOut(ctx, &a, secrets)
+	a := &t.Attempt
+	f, queued := w.carryOut(ctx, &t, secrets)
 	if f == nil {
-		return wire.Encode(wire.Answer{})
+		return wire.Encode(wire.Answer{Queued: queued})
 	}
 	most := wire.MaxAnswer
 	if w.Large {
@@ -76,25 +91,26 @@ func (w *Worker) Attempt(ctx context.Context, task []byte, secrets bool) ([]byte
 	if err != nil {
 		what = "the answer of the attempt cannot be reported: " + err.Error()
 	}
-	short := failed(&a, event.ReasonLimit, what)
+	short := failed(a, event.ReasonLimit, what)
 	short.StartedAt, short.ExitCode, short.Usage = f.StartedAt, f.ExitCode, f.Usage
 	return wire.Encode(wire.Answer{Finished: &short})
 }
 
-// carryOut returns the answer of an attempt; nil: the worker stops, and gives the attempt back.
-func (w *Worker) carryOut(ctx context.Context, a *event.Attempt, secrets bool) *event.AttemptFinished {
+// carryOut returns the answer of an attempt; nil: the worker stops, and gives the attempt back, or the attempt is queued.
+func (w *Worker) carryOut(ctx context.Context, t *wire.Task, secrets bool) (answer *event.AttemptFinished, queued bool) {
+	a := &t.Attempt
 	stop := activity.GetWorkerStopChannel(ctx)
 	select {
 	case <-stop:
-		return nil
+		return nil, false
 	default:
 	}
-	began := event.At(time.Now())
+	began := w.now()
 	dir, err := w.place(a.Dir)
 	if err != nil {
 		f := failed(a, event.ReasonStart, err.Error())
 		f.StartedAt = began
-		return &f
+		return &f, false
 	}
 	a.Dir, a.Base = dir, w.Base
 	inner, end := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -103,23 +119,31 @@ func (w *Worker) carryOut(ctx context.Context, a *event.Attempt, secrets bool) *
 	if w.Began != nil {
 		ended = w.Began(a)
 	}
-	done := make(chan event.AttemptFinished, 1)
-	go func() { done <- w.execute(inner, *a, secrets) }()
+	type result struct {
+		event.AttemptFinished
+		queued bool
+	}
+	done := make(chan result, 1)
+	go func() {
+		f, queued := w.admitAndExecute(inner, t, secrets)
+		done <- result{f, queued}
+	}()
 	beat := time.NewTicker(Beat)
 	defer beat.Stop()
 	cancelled := ctx.Done()
 	for {
 		select {
-		case f := <-done:
-			if errors.Is(context.Cause(inner), executor.Stopping) {
+		case r := <-done:
+			f := r.AttemptFinished
+			if r.queued || errors.Is(context.Cause(inner), executor.Stopping) {
 				ended(nil)
-				return nil
+				return nil, r.queued
 			}
 			if f.StartedAt == 0 {
 				f.StartedAt = began
 			}
 			ended(&f)
-			return &f
+			return &f, false
 		case <-beat.C:
 			if !w.Silent {
 				activity.RecordHeartbeat(ctx)
