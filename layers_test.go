@@ -85,7 +85,7 @@ runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
 runner/logs                      memory/private runner/event runner/executor/command runner/view
 runner/fleet                     dsl/ir memory/private runner runner/artifact runner/engine runner/engine/temporal runner/engine/temporal/payload runner/engine/temporal/work runner/event runner/standalone
-runner/standalone                dsl/value runner runner/engine runner/engine/local runner/event runner/executor runner/executor/chat runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
+runner/standalone                dsl/value runner runner/engine runner/engine/local runner/event runner/executor runner/executor/a2a runner/executor/acp runner/executor/chat runner/executor/command runner/executor/http runner/executor/mcp runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
 runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal runner/snapshot
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/durable dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared runner/snapshot sqlite
@@ -106,6 +106,8 @@ runner/executor/protocol         pure: dsl/value runner/event runner/executor
 runner/executor/chat             dsl/ir dsl/value runner/event runner/executor runner/executor/http runner/executor/mask runner/executor/protocol
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
 runner/executor/mcp              dsl/value runner/event runner/executor runner/executor/http mcp
+runner/executor/a2a              dsl/value runner/event runner/executor runner/executor/http runner/executor/protocol
+runner/executor/acp              dsl/ir dsl/value runner/event runner/executor runner/executor/protocol
 runner/executor/command          memory/private dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
 memory/cache                     memory/private
@@ -145,7 +147,7 @@ cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk d
 cmd/flowrun/internal/mcp         mcp
 cmd/flowrun/internal/serve       dsl dsl/disk dsl/ir dsl/value loop loop/machine loop/schedule loop/worktree memory memory/entry memory/private memory/store runner runner/engine runner/event runner/journal runner/learning runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook diff
 cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/ir dsl/value memory/entry runner/event runner/stats runner/view runner/view/graph
-cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/durable -memory/cache -dsl/check -dsl/lower cobra hcl
+cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/a2a -runner/executor/acp -runner/executor/command -runner/executor/http -runner/executor/mcp -runner/executor/recall -runner/executor/secret -memory/private -memory/private/durable -memory/cache -dsl/check -dsl/lower cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor
 cmd/flowbench/internal/bench     cmd/flowbench/internal/child cmd/flowbench/internal/floor

@@ -16,6 +16,18 @@ var agentHas = map[string][]string{
 	"provider": {"chat"}, "api": {"chat"}, "model": {"chat"}, "base_url": {"chat"}, "key": {"chat"}, "key_env": {"chat"}, "max_tokens": {"chat"}, "temperature": {"chat"},
 }
 
+// agentAlso lists more types of agent that have an attribute: those that are spoken to in a protocol of somebody else.
+var agentAlso = map[string][]string{
+	"command": {"mcp", "acp"}, "url": {"mcp", "a2a"}, "headers": {"mcp", "a2a"}, "dir": {"mcp", "acp"}, "env": {"mcp", "acp"}, "pass_env": {"mcp", "acp"},
+	"timeout": {"mcp", "acp", "a2a"}, "heartbeat": {"mcp", "acp", "a2a"}, "concurrency": {"mcp", "acp", "a2a"}, "quota": {"mcp", "acp", "a2a"},
+	"soul": {"acp", "a2a"}, "tool": {"mcp"}, "pin": {"mcp"}, "files": {"acp"},
+}
+
+// takesAttr reports whether agents of a type have an attribute that not all have.
+func takesAttr(kind, name string) bool {
+	return contains(agentHas[name], kind) || contains(agentAlso[name], kind)
+}
+
 // agent checks an agent's expressions, and that it has what its type needs.
 func (c *checker) agent(b *Block) {
 	env := c.env(nil, nil)
@@ -36,7 +48,8 @@ func (c *checker) agent(b *Block) {
 			c.report(diag.Diagnostic{Code: "F0119", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", needs[t], b.Words()),
 				Detail: fmt.Sprintf("An agent of type %s needs it: %s", t, b.Schema.Attr(needs[t]).Doc) + b.asCommand(t)})
 		case kind == "exec" && t == "shell" && a != nil && b.attr("command") == nil: // said of command
-		case kind != t && a != nil && contains([]string{"exec", "shell", "http", "chat", "null", "human"}, kind):
+		case takesAttr(kind, needs[t]):
+		case kind != t && a != nil && contains([]string{"exec", "shell", "http", "chat", "mcp", "acp", "a2a", "null", "human"}, kind):
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, needs[t]),
 				Detail: fmt.Sprintf("The attribute %s belongs to type = %q. Remove it, or change the type.", needs[t], t)})
 		}
@@ -47,6 +60,7 @@ func (c *checker) agent(b *Block) {
 	}
 	c.request(b)
 	c.chat(b, env)
+	c.protocolAgent(b, kind)
 	if a := b.attr("capabilities"); a != nil {
 		c.noCapabilities(b, a)
 	}
@@ -54,8 +68,8 @@ func (c *checker) agent(b *Block) {
 		c.remembers(b, m)
 	}
 	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers", "concurrency", "soul", "quota",
-		"provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature"} {
-		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && contains(b.Schema.Attr("type").Words, kind) {
+		"provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature", "tool", "pin", "files"} {
+		if a := b.attr(n); a != nil && !takesAttr(kind, n) && contains(b.Schema.Attr("type").Words, kind) {
 			detail := "It would have no effect. Remove it, or change the type."
 			if other := counterpart(b, a.Src); kind == "exec" && (n == "model" || n == "temperature") && other != "" {
 				detail = other
@@ -65,7 +79,7 @@ func (c *checker) agent(b *Block) {
 		}
 	}
 	for _, n := range []string{"memory", "circuit_breaker", "rate_limit", "resources"} {
-		if i := b.Inner(n); i != nil && kind == "human" {
+		if i := b.Inner(n); i != nil && (kind == "human" || kind == "mcp" && n == "memory" || kind == "a2a" && n == "resources") {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: i.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
 				Detail: "It would have no effect. Remove it, or change the type."})
 		}

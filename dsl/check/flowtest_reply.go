@@ -37,6 +37,10 @@ func agentReplier(agents ...*Block) (r replier) {
 		switch g.Text("type") {
 		case "http":
 			takes = []string{"output", "status", "usage", "partial"}
+		case "mcp":
+			takes = programMembers[:1]
+		case "acp", "a2a":
+			takes = []string{"output", "usage", "partial"}
 		case "null":
 			takes = programMembers[:1]
 		}

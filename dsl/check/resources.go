@@ -16,11 +16,11 @@ func (c *checker) resources(b *Block, env *expr.Env) {
 		return
 	}
 	c.expressions(r, func(string) *expr.Env { return env })
-	if kind := b.Text("type"); kind == "http" || kind == "null" || kind == "chat" {
+	if kind := b.Text("type"); kind == "http" || kind == "null" || kind == "chat" || kind == "a2a" {
 		for _, name := range []string{"cpu_shares", "memory"} {
 			if a := r.attr(name); a != nil {
 				c.report(diag.Diagnostic{Code: "F0150", Subject: a.Src.Range, Context: r.Words(), Summary: fmt.Sprintf("%s has no effect for an agent of type %s", name, kind),
-					Detail: "It limits processes that flowrun starts; only agents of type exec and shell are processes. Remove it."})
+					Detail: "It limits processes that flowrun starts; only agents of type exec, shell, mcp and acp can be processes. Remove it."})
 			}
 		}
 	}

@@ -288,7 +288,7 @@ func (c *checker) endless() {
 		for _, n := range w.All {
 			for _, g := range c.agentsOf(n) {
 				kind := g.Text("type")
-				if told[g] || bounded(g) || kind != "exec" || g.ownScript() {
+				if told[g] || bounded(g) || kind != "exec" && kind != "acp" || g.ownScript() {
 					continue
 				}
 				free := true

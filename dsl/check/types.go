@@ -213,6 +213,8 @@ func (b *Block) makes() value.Type {
 	case b == nil:
 	case b.attr("output") != nil && b.attr("output").Type != nil:
 		return *b.attr("output").Type
+	case b.Text("type") == "acp":
+		return value.StringType
 	case b.Text("type") == "chat", b.Text("type") != "null" && b.Text("output_format") == "text":
 		return value.StringType
 	}

@@ -102,6 +102,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 	c.budget(n.Block, []*Node{n})
 	c.adapt(w, n)
 	c.callWith(n)
+	c.toolWith(n)
 	c.personal(n)
 	c.gatesEscalate(n)
 	if a := n.attr("gates"); a != nil {

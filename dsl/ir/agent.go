@@ -10,13 +10,16 @@ const (
 	AgentExec  AgentType = "exec"  // a program that speaks flowrun's JSON protocol, or plain text
 	AgentShell AgentType = "shell" // a shell script; the request is in its environment and on its standard input
 	AgentHTTP  AgentType = "http"  // the request is posted to a URL
+	AgentMCP   AgentType = "mcp"   // a tool of a server of the Model Context Protocol
+	AgentACP   AgentType = "acp"   // a program that speaks the Agent Client Protocol
+	AgentA2A   AgentType = "a2a"   // a service that speaks the Agent2Agent protocol
 	AgentNull  AgentType = "null"  // returns what it was given; no process
 	AgentHuman AgentType = "human" // a person, who is asked by the inbox
 	AgentChat  AgentType = "chat"  // a model behind the API of a provider
 )
 
 // AgentTypes lists all agent types.
-var AgentTypes = []AgentType{AgentExec, AgentShell, AgentHTTP, AgentNull, AgentHuman, AgentChat}
+var AgentTypes = []AgentType{AgentExec, AgentShell, AgentHTTP, AgentNull, AgentHuman, AgentChat, AgentMCP, AgentACP, AgentA2A}
 
 // UnmarshalText refuses a type that is not in [AgentTypes].
 func (a *AgentType) UnmarshalText(text []byte) error {
@@ -53,6 +56,8 @@ type Agent struct {
 	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
 	Resources    *Resources       `json:"resources,omitempty"`
 	Chat         *Chat            `json:"chat,omitempty"` // of type chat
+	Tool         *Tool            `json:"tool,omitempty"` // mcp
+	ACP          *ACP             `json:"acp,omitempty"`  // acp
 }
 
 // Provider is whose API a chat agent speaks.
@@ -105,6 +110,45 @@ type Prices struct {
 	CachedInput *Expr `json:"cached_input,omitempty"` // nil: as Input
 	Output      *Expr `json:"output"`
 }
+
+// Tool is the tool that an agent of type mcp calls.
+type Tool struct {
+	Name string `json:"name"`
+	// Pin is how the server must describe the tool: an object with the names of the protocol; nil: in any words.
+	Pin value.Value `json:"pin,omitempty"`
+}
+
+// ACP is what an agent of type acp may do.
+type ACP struct {
+	Files       FileAccess   `json:"files,omitempty"`
+	Permissions []Permission `json:"permissions,omitempty"` // the first that matches decides; none: no
+}
+
+// Permission answers a question of an agent of type acp whether it may use a tool.
+type Permission struct {
+	Kinds []string `json:"kinds,omitempty"` // of tools, as the protocol spells them; nil: all
+	Paths []string `json:"paths,omitempty"` // patterns below the folder of the attempt that all files of the tool match; nil: any files, or none
+	Allow bool     `json:"allow,omitempty"`
+}
+
+// FileAccess says which files flowrun reads and writes for an agent of type acp.
+type FileAccess string
+
+// The values of files. The zero value means FilesNone.
+const (
+	FilesNone  FileAccess = "none"
+	FilesRead  FileAccess = "read"  // text files below the folder of the attempt
+	FilesWrite FileAccess = "write" // also
+)
+
+// FileAccesses lists all values of files.
+var FileAccesses = []FileAccess{FilesNone, FilesRead, FilesWrite}
+
+// UnmarshalText refuses a value that is not in [FileAccesses].
+func (f *FileAccess) UnmarshalText(text []byte) error { return read(f, text, "files", FileAccesses) }
+
+// ToolKinds are the kinds of tools of the Agent Client Protocol, as it spells them.
+var ToolKinds = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 
 // Resources bound the processes of an agent. A nil field bounds nothing.
 type Resources struct {

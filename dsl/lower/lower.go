@@ -126,7 +126,7 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
 		Retry: retry(b), Classify: classify(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
 		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),
-		Capabilities: capabilities(b), Resources: resources(b), Chat: chat(b),
+		Capabilities: capabilities(b), Resources: resources(b), Chat: chat(b), Tool: tool(b), ACP: acp(b),
 	}
 }
 
@@ -142,6 +142,42 @@ func chat(b *check.Block) *ir.Chat {
 	}
 	if p := b.Inner("prices"); p != nil {
 		out.Prices = &ir.Prices{Input: p.Expr("input"), CachedInput: p.Expr("cached_input"), Output: p.Expr("output")}
+	}
+	return out
+}
+
+// tool is that of an agent of type mcp; nil for other types.
+func tool(b *check.Block) *ir.Tool {
+	if b.Text("type") != string(ir.AgentMCP) {
+		return nil
+	}
+	out := &ir.Tool{Name: b.Text("tool")}
+	if pin := b.Expr("pin"); pin != nil {
+		out.Pin = pin.Const // the check has read it
+	}
+	return out
+}
+
+// acp is what an agent of type acp may do; nil for other types.
+func acp(b *check.Block) *ir.ACP {
+	if b.Text("type") != string(ir.AgentACP) {
+		return nil
+	}
+	out := &ir.ACP{Files: ir.FileAccess(b.Text("files"))}
+	if out.Files == ir.FilesNone {
+		out.Files = ""
+	}
+	for _, in := range b.Blocks {
+		if in.Schema.Kind != "permission" {
+			continue
+		}
+		p := ir.Permission{Allow: in.Attrs["allow"].Flag}
+		for name, to := range map[string]*[]string{"kinds": &p.Kinds, "paths": &p.Paths} { // any order: each for itself
+			if a := in.Attrs[name]; a != nil {
+				*to = a.Strings
+			}
+		}
+		out.Permissions = append(out.Permissions, p)
 	}
 	return out
 }

@@ -28,12 +28,10 @@ var planned = []Planned{
 
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step after the group:  value = step.GROUP.output."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
-	{Block: "agent", Attr: "tool", Doc: "Tool of an mcp agent.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "prompt", Doc: "Instructions for a chat agent before its tasks.", Instead: "soul  is put before each task of the agent."},
 	{Block: "gate", Attr: "retry", Doc: "How often a gate that fails is asked again.", Instead: "on_fail = \"retry\"  makes another attempt of the step; retry of the step says how many."},
 	{Block: "output", Attr: "sensitive", Doc: "Keeps an output out of logs and screen.", Instead: "Outputs are stored, so an output cannot be sensitive. Read the variable where it is needed."},
 
-	{Block: "agent", Attr: "type", Word: "mcp", Doc: "An agent that is a tool of an MCP server.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 }
 

@@ -130,6 +130,32 @@ workflow "crawl" {
 }
 `
 
+// permissionExample lets a coding agent read all, edit below src, and run nothing.
+const permissionExample = `agent "coder" {
+  type    = "acp"
+  command = ["coder", "--acp"]
+  timeout = "30m"
+  files   = "read"
+
+  permission {
+    kinds = ["read", "search", "think"]
+    allow = true
+  }
+  permission {
+    kinds = ["edit"]
+    paths = ["src/**"]
+    allow = true
+  }
+}
+
+workflow "w" {
+  step "fix" {
+    agent = agent.coder
+    task  = "Fix the failing test."
+  }
+}
+`
+
 // partBlocks are the blocks that say something of the node or workflow that they stand in.
 var partBlocks = map[string]*Block{
 	"retry": {Doc: "When a failed attempt is tried again.", Once: true, Attrs: attrs(
@@ -186,6 +212,10 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "input", Kind: Value, Want: value.NumberType, Min: 0, Max: MaxBudget, Required: true, Doc: "Price of the tokens of requests."},
 		Attr{Name: "cached_input", Kind: Value, Want: value.NumberType, Min: 0, Max: MaxBudget, Default: "input", Doc: "Price of the tokens of requests that the provider had in its cache."},
 		Attr{Name: "output", Kind: Value, Want: value.NumberType, Min: 0, Max: MaxBudget, Required: true, Doc: "Price of the tokens of answers."})},
+	"permission": {Doc: "Whether an acp agent may use tools when it asks. The first permission that matches decides; without one, the answer is no. flowrun gives the agent leave for one use.", Example: permissionExample, Attrs: attrs(
+		Attr{Name: "kinds", Kind: Strings, Default: "all", Doc: "Kinds of tools that it is about: read, edit, delete, move, search, execute, think, fetch, switch_mode or other."},
+		Attr{Name: "paths", Kind: Strings, Default: "any files, or none", Doc: "Patterns such as \"src/**/*.go\", relative to the folder of the attempt. The permission matches only if the agent names files, and each of them matches a pattern."},
+		Attr{Name: "allow", Kind: Flag, Required: true, Doc: "Whether the agent may use the tool."})},
 	"review": {Doc: "A review by an agent. The agent gets the result, the task of the step and the criteria. It answers with an object of scores, a number for each criterion, and findings, a list of objects with severity, message, file and line. The gate passes if each score reaches its minimum and all findings are below the severity block. Otherwise the gate does not pass, also if the answer has another shape, if a score is missing, or if the judge fails after its own retries.", Once: true, Attrs: attrs(
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Pools: true, Required: true, Doc: "The judge: agent.NAME, or pool.NAME. The members of a pool take turns; the agent that did the work is left out."},
 		Attr{Name: "criteria", Kind: Value, Want: value.Map(value.NumberType), Default: "none", Doc: "Minimum score for each criterion, such as { clarity = 0.7 }."},

@@ -314,6 +314,7 @@ func (c *Composer) composeAgent(a *event.Attempt, w *Work, pass []string) (place
 			return what, err
 		}
 	}
+	composeProtocol(a.Agent, w, g)
 	switch {
 	case g.Chat != nil:
 		return c.composeChat(a, w, g, sc)
@@ -321,6 +322,26 @@ func (c *Composer) composeAgent(a *event.Attempt, w *Work, pass []string) (place
 		return c.composePost(a, g, sc)
 	}
 	return "", nil
+}
+
+// composeProtocol computes what an agent needs that is spoken to in a protocol of somebody else.
+func composeProtocol(r *event.AgentRequest, w *Work, g *ir.Agent) {
+	switch g.Type {
+	case ir.AgentMCP:
+		if r.Tool = (&event.ToolRequest{}); g.Tool != nil {
+			r.Tool.Name, r.Tool.Pin = g.Tool.Name, g.Tool.Pin
+		}
+	case ir.AgentACP:
+		if r.ACP = g.ACP; r.ACP == nil {
+			r.ACP = &ir.ACP{}
+		}
+	case ir.AgentA2A:
+	case ir.AgentExec, ir.AgentShell, ir.AgentHTTP, ir.AgentNull, ir.AgentHuman, ir.AgentChat:
+		return
+	}
+	if t := OutputType(w.Node, g); t != nil && t.Kind != value.StringT && !t.IsAny() {
+		r.Wanted = t.String()
+	}
 }
 
 // Feedback computes the attribute feedback of a step: a text as it is, null as "", anything else as

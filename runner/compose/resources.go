@@ -14,7 +14,7 @@ const MaxShares = 262144
 // composeResources computes what bounds the processes of an agent. Other agents have none.
 func (c *Composer) composeResources(a *event.Attempt, g *ir.Agent, sc *Scope) (place string, err error) {
 	r := g.Resources
-	if r == nil || r.CPUShares == nil && r.Memory == nil || g.Type != ir.AgentExec && g.Type != ir.AgentShell {
+	if r == nil || r.CPUShares == nil && r.Memory == nil || g.Type != ir.AgentExec && g.Type != ir.AgentShell && g.Type != ir.AgentMCP && g.Type != ir.AgentACP {
 		return "", nil
 	}
 	a.Resources = &event.Resources{}

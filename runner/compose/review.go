@@ -13,6 +13,9 @@ import (
 // reviewTask is what a judge is asked if the file does not say.
 const reviewTask = `Judge the result. Give each criterion a score from 0 to 1, and list what is wrong with it. Answer with an object: {"scores": {"CRITERION": 0.8}, "findings": [{"severity": "info, low, medium, high or critical", "message": "TEXT", "file": "PATH", "line": 1}]}.`
 
+// judgement is the type of what a judge answers, as a file has it.
+const judgement = "object({ scores = map(number), findings = list(object({ severity = string, message = string, file = optional(string), line = optional(number) })) })"
+
 // Review computes an attempt of a gate that an agent judges. The request holds the result, the task of the step and the criteria. All
 // attempts of a judge at one result have the same key.
 func (c *Composer) Review(w *Work, g *ir.Gate, judge *ir.Agent) (*event.Attempt, *event.Error) {
@@ -33,6 +36,9 @@ func (c *Composer) Review(w *Work, g *ir.Gate, judge *ir.Agent) (*event.Attempt,
 	}
 	if place, err := c.composeAgent(a, &work, pass); err != nil {
 		return nil, EvaluationError(place, err)
+	}
+	if a.Agent.Tool != nil || a.Agent.ACP != nil || judge.Type == ir.AgentA2A {
+		a.Agent.Wanted = judgement
 	}
 	a.Agent.Memory = nil // what was learned of other work is not evidence
 	if err := c.composeJudgement(a, w, g.Review); err != nil {

@@ -17,6 +17,8 @@ const (
 	ShellAgentAttempt AttemptKind = "agent.shell"
 	HTTPAgentAttempt  AttemptKind = "agent.http"
 	MCPAgentAttempt   AttemptKind = "agent.mcp" // a tool of an MCP server
+	ACPAgentAttempt   AttemptKind = "agent.acp"
+	A2AAgentAttempt   AttemptKind = "agent.a2a"
 	NullAgentAttempt  AttemptKind = "agent.null"
 	ChatAgentAttempt  AttemptKind = "agent.chat"
 	// HumanAgentAttempt is a task for a person. No executor carries it out: a decision answers it.
@@ -36,7 +38,7 @@ const (
 )
 
 // AttemptKinds lists all kinds of attempts.
-var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, MCPAgentAttempt, ChatAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
+var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, MCPAgentAttempt, ACPAgentAttempt, A2AAgentAttempt, ChatAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
 	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, SourceAttempt, WorktreeAttempt, StoreAttempt, HoldAttempt, BenchmarkAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.

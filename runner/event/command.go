@@ -164,6 +164,10 @@ type AgentRequest struct {
 	// Chat says how the model is asked; nil: the agent is not of type chat. The address of its API and the headers of the file stand in
 	// the HTTP of the attempt.
 	Chat *ChatRequest `json:"chat,omitempty"`
+	// ACP is what an agent of type acp may do; nil for other types.
+	ACP *ir.ACP `json:"acp,omitempty"`
+	// Wanted is the type of the output, as a file has it, where an agent of type mcp, acp or a2a must answer in JSON; "" where a text will do.
+	Wanted string `json:"wanted,omitempty"`
 }
 
 // ToolRequest names a tool of an MCP server. The arguments are With of the request.
@@ -172,6 +176,8 @@ type ToolRequest struct {
 	// Pin is how the server must describe the tool: an object of name, title, description, inputSchema, outputSchema and annotations; nil:
 	// in any words.
 	Pin value.Value `json:"pin,omitempty"`
+	// Describe asks for how the server describes the tool, as a pin has it, in place of a call.
+	Describe bool `json:"describe,omitempty"`
 }
 
 // ChatRequest is how the model of a chat agent is asked.

@@ -186,8 +186,22 @@ func (f *facts) agent(a *AgentRequest) {
 		*f = append(*f, 'T')
 		f.text('n', t.Name)
 		f.value('p', t.Pin)
+		f.truth('d', t.Describe)
 		f.end()
 	}
+	if p := a.ACP; p != nil {
+		*f = append(*f, 'X')
+		f.text('f', string(p.Files))
+		for _, r := range p.Permissions {
+			*f = append(*f, 'r')
+			f.texts('k', r.Kinds)
+			f.texts('p', r.Paths)
+			f.truth('a', r.Allow)
+			f.end()
+		}
+		f.end()
+	}
+	f.text('W', a.Wanted)
 	f.end()
 }
 

@@ -19,7 +19,7 @@ type filler struct {
 }
 
 // words has a word of each closed list that refuses other words.
-var words = []string{string(ir.HCL), string(ir.SeverityHigh), string(ir.Transient), string(ir.ParseLines), string(ir.AgentExec), string(ir.KVGet), string(ir.SourceFile), string(ir.OpenAI), string(ir.APIChat)}
+var words = []string{string(ir.HCL), string(ir.SeverityHigh), string(ir.Transient), string(ir.ParseLines), string(ir.AgentExec), string(ir.KVGet), string(ir.SourceFile), string(ir.OpenAI), string(ir.APIChat), string(ir.FilesRead)}
 
 func filled[T any](t *testing.T) *T {
 	t.Helper()

@@ -156,7 +156,7 @@ func (t *test) withoutStub(a *event.Attempt, ans *event.AttemptFinished) {
 	case event.RecallAttempt:
 		ans.Output = map[string]any{"count": 0.0, "items": []any{}, "text": ""}
 	case event.NotifyAttempt, event.StoreAttempt, event.HoldAttempt, event.HumanAgentAttempt, event.WorktreeAttempt: // notify or the host answers it
-	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ChatAgentAttempt, event.HTTPAttempt, event.SourceAttempt, event.BenchmarkAttempt:
+	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ACPAgentAttempt, event.A2AAgentAttempt, event.ChatAgentAttempt, event.HTTPAttempt, event.SourceAttempt, event.BenchmarkAttempt:
 		t.missingStub(a)
 		executor.Fail(ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the test has no stub for it"})
 	}
@@ -195,7 +195,7 @@ func (s asking) Lookup(r ir.Ref) (value.Value, error) {
 func (t *test) reply(r *ir.Reply, a *event.Attempt, ans *event.AttemptFinished) error {
 	c := computing{t: t, scope: asking{t, a}}
 	t.took = c.duration(r.Takes)
-	program := a.HTTP == nil && a.Kind != event.NullAgentAttempt
+	program := a.HTTP == nil && a.Kind != event.NullAgentAttempt && !ownProtocol(a)
 	ans.Stdout, ans.Stderr = c.text(r.Stdout), c.text(r.Stderr)
 	if code := c.whole(r.ExitCode, 0); program {
 		ans.ExitCode = &code
@@ -231,12 +231,17 @@ func (t *test) reply(r *ir.Reply, a *event.Attempt, ans *event.AttemptFinished) 
 			samples = append(samples, n)
 		}
 		benchmark.Finish(context.Background(), t.host.Ask, a, ans, samples)
-	case a.HTTP != nil:
+	case a.HTTP != nil && !ownProtocol(a):
 		t.respond(&c, r, a, ans)
 	default:
 		t.put(&c, r, a, ans)
 	}
 	return c.err
+}
+
+// ownProtocol reports whether an attempt is of an agent that has neither an exit code nor a status.
+func ownProtocol(a *event.Attempt) bool {
+	return a.Kind == event.MCPAgentAttempt || a.Kind == event.ACPAgentAttempt || a.Kind == event.A2AAgentAttempt
 }
 
 // errorOf makes the error that a reply asks for.

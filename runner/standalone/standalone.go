@@ -24,9 +24,12 @@ import (
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/a2a"
+	"github.com/flowrun/flowrun/runner/executor/acp"
 	"github.com/flowrun/flowrun/runner/executor/chat"
 	"github.com/flowrun/flowrun/runner/executor/command"
 	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/executor/mcp"
 	"github.com/flowrun/flowrun/runner/follow"
 	"github.com/flowrun/flowrun/runner/live"
 	"github.com/flowrun/flowrun/runner/logs"
@@ -224,6 +227,9 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
 	registry.Register(x.http, event.HTTPAttempt, event.HTTPAgentAttempt)
 	registry.Register(chat.New(x.http, o.Environ), event.ChatAgentAttempt)
+	registry.Register(mcp.New(mcp.Options{Programs: x.command, Web: x.http, Release: o.Release, Live: hear, Room: room, Wait: wait}), event.MCPAgentAttempt)
+	registry.Register(acp.New(acp.Options{Programs: x.command, Release: o.Release, Live: hear, Room: room, Wait: wait}), event.ACPAgentAttempt)
+	registry.Register(a2a.New(a2a.Options{Web: x.http, Live: hear, Room: room, Wait: wait}), event.A2AAgentAttempt)
 	x.leave = follow.Watch(dir, func(runs map[string]bool) {
 		x.command.Follow(runs)
 		x.live.Save()

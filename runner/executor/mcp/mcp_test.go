@@ -172,7 +172,7 @@ func TestTools(t *testing.T) {
 		name   string
 		tool   string
 		with   map[string]any
-		format string
+		wanted string
 		pin    value.Value
 		want   string
 	}{
@@ -180,9 +180,9 @@ func TestTools(t *testing.T) {
 		{"a pin that fits", "echo", map[string]any{"say": "hi"}, "", pinned, `ok {"said":"hi","times":0}`},
 		{"a pin of another description", "echo", map[string]any{"say": "hi"}, "", map[string]any{"name": "echo", "description": "Echo a word. ", "inputSchema": older},
 			`error blocking/pin: the server describes the tool "echo" in other words than its pin: description, outputSchema (new). The tool was not called. Read the new description, and pin it if it is right`},
-		{"text", "text", map[string]any{"say": "hi"}, "text", nil, `ok "hi"`},
-		{"text that is JSON", "text", map[string]any{"say": `{"a":[1]}`}, "json", nil, `ok {"a":[1]}`},
-		{"text that should be JSON", "text", map[string]any{"say": "hi"}, "json", nil, `error blocking/bad_json: the tool gives a text that is not JSON, and the declared output is not a string: at byte 0: invalid character 'h' looking for beginning of value`},
+		{"text", "text", map[string]any{"say": "hi"}, "", nil, `ok "hi"`},
+		{"text that is JSON", "text", map[string]any{"say": `{"a":[1]}`}, "list(any)", nil, `ok {"a":[1]}`},
+		{"text that should be JSON", "text", map[string]any{"say": "hi"}, "list(any)", nil, `error blocking/bad_json: the tool gives a text that is not JSON, and the declared output is not a string: at byte 0: invalid character 'h' looking for beginning of value`},
 		{"content of other kinds", "picture", nil, "", nil, `ok [{"text":"see","type":"text"},{"data":"eA==","mimeType":"image/png","type":"image"}]`},
 		{"an error of the tool", "fail", nil, "", nil, `error recoverable/agent: no such file`},
 		{"arguments that do not fit", "echo", map[string]any{"sai": "hi"}, "", nil, `error recoverable/agent: validating "arguments"`},
@@ -190,7 +190,7 @@ func TestTools(t *testing.T) {
 		{"too large a result", "flood", nil, "", nil, `error fatal/output_too_large: the result of the tool has 2097154 bytes; an output may have 1048576 (1 MiB)`},
 	} {
 		a := stdio(tc.tool, tc.with, "Echo", "a", "word.")
-		a.Agent.OutputFormat, a.Agent.Tool.Pin = tc.format, tc.pin
+		a.Agent.Wanted, a.Agent.Tool.Pin = tc.wanted, tc.pin
 		for where, a := range map[string]event.Attempt{"stdio": a, "http": web(t, a, nil, nil)} {
 			t.Run(tc.name+" "+where, func(t *testing.T) {
 				if got := brief(x.Execute(context.Background(), a)); got != tc.want && !(strings.Contains(tc.want, "validating") && strings.HasPrefix(got, tc.want)) {

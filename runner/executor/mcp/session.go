@@ -232,6 +232,10 @@ func (s *Session) carryOut(ctx context.Context, ans *event.AttemptFinished) *eve
 	if failure != nil {
 		return failure
 	}
+	if a.Agent.Tool.Describe {
+		ans.Output = tools[0].Said
+		return nil
+	}
 	if failure := CheckPin(a.Agent.Tool.Pin, tools[0]); failure != nil {
 		return failure
 	}
@@ -250,7 +254,7 @@ func (s *Session) carryOut(ctx context.Context, ans *event.AttemptFinished) *eve
 		}
 		return failed(event.Recoverable, "%s", r.Text)
 	}
-	ans.Output, failure = r.output(a.Agent.OutputFormat == "json")
+	ans.Output, failure = r.output(a.Agent.Wanted != "")
 	return failure
 }
 

@@ -44,7 +44,7 @@ func (l *Lines) codex(m map[string]any) bool {
 		l.finals++
 		reported, _ := m["error"].(map[string]any)
 		l.failure = readFailure(l.Now, map[string]any{"message": reported["message"]})
-		l.failure.Kind = kindOfStatus(l.failure.Message)
+		l.failure.Kind = KindOf(l.failure.Message)
 	default:
 		return false
 	}
@@ -54,8 +54,8 @@ func (l *Lines) codex(m map[string]any) bool {
 // status is how a message names the status of an HTTP answer: "unexpected status 401 Unauthorized", "last status: 429 Too Many Requests".
 var status = regexp.MustCompile(`\bstatus:? ([45])(\d\d)\b`)
 
-// kindOfStatus is the kind of an error whose message may name the status of an HTTP answer.
-func kindOfStatus(message string) event.ErrorKind {
+// KindOf is the kind of an error whose message may name the status of an HTTP answer.
+func KindOf(message string) event.ErrorKind {
 	m := status.FindStringSubmatch(message)
 	switch {
 	case m != nil && m[1]+m[2] == "429" || strings.Contains(strings.ToLower(message), "rate limit"):

@@ -52,6 +52,14 @@ type LoopItems struct {
 	JSON bool
 }
 
+// AgentsPin is what agents pin takes.
+type AgentsPin struct {
+	Name string
+	Path string // "" means the current folder
+	Given
+	Out string // "" prints the description
+}
+
 // LoopNext is what loop next takes.
 type LoopNext struct {
 	Name   string

@@ -469,7 +469,7 @@ func (d *drive) carries(a *event.Attempt) bool {
 		return false
 	}
 	switch a.Kind {
-	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ChatAgentAttempt, event.NullAgentAttempt, event.HTTPAttempt:
+	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ACPAgentAttempt, event.A2AAgentAttempt, event.ChatAgentAttempt, event.NullAgentAttempt, event.HTTPAttempt:
 		return true
 	case event.NotifyAttempt, event.BenchmarkAttempt:
 		return d.start.Store != ""

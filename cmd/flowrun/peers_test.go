@@ -1,0 +1,317 @@
+package main_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Peers are programs that others wrote: they speak the protocols with flowrun. .ci/peers installs them from npm, with the versions of
+// testdata/peers/package.json, and starts these tests.
+var peersDir = flag.String("peers", "", "the folder with package.json of testdata/peers where npm has installed it")
+
+// peers says how each peer fared.
+var peers struct {
+	sync.Mutex
+	said []string
+}
+
+// peer runs a test with a peer, whose file must be there below node_modules. The summary has one line for it.
+func peer(t *testing.T, name, file string, run func(t *testing.T, path string)) {
+	t.Helper()
+	say := func(how string) {
+		peers.Lock()
+		defer peers.Unlock()
+		peers.said = append(peers.said, fmt.Sprintf("peer %s: %s", name, how))
+	}
+	t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+		reason := ""
+		path := filepath.Join(*peersDir, "node_modules", file)
+		if *peersDir == "" {
+			reason = "not asked for: .ci/peers installs it and runs this test"
+		} else if _, err := exec.LookPath("node"); err != nil {
+			reason = "node is not on the PATH"
+		} else if _, err := os.Stat(path); err != nil {
+			reason = "npm has not installed it"
+		}
+		if reason != "" {
+			say("skipped (" + reason + ")")
+			t.Skip(reason)
+		}
+		defer func() {
+			if t.Failed() {
+				say("failed")
+			} else {
+				say("run")
+			}
+		}()
+		run(t, path)
+	})
+}
+
+// TestPeers speaks with programs that others wrote.
+func TestPeers(t *testing.T) {
+	defer func() {
+		slices.Sort(peers.said)
+		fmt.Println(strings.Join(peers.said, "\n"))
+	}()
+	peer(t, "MCP server everything", "@modelcontextprotocol/server-everything/dist/index.js", peerEverything)
+	peer(t, "MCP server filesystem", "@modelcontextprotocol/server-filesystem/dist/index.js", peerFilesystem)
+	peer(t, "MCP server memory", "@modelcontextprotocol/server-memory/dist/index.js", peerMemory)
+	peer(t, "MCP Inspector", "@modelcontextprotocol/inspector/cli/build/cli.js", peerInspector)
+	peer(t, "MCP conformance", "@modelcontextprotocol/conformance/dist/index.js", peerConformance)
+	peer(t, "ACP TypeScript SDK", "@agentclientprotocol/sdk/dist/v1/stable/acp.js", peerACP)
+	peer(t, "A2A JavaScript SDK", "@a2a-js/sdk/dist/server/index.js", peerA2A)
+}
+
+// peerRun applies a program of a new folder, and returns the folder, all that was printed, and the exit code.
+func peerRun(t *testing.T, program string, words ...string) (dir, out string, code int) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "w.flow.hcl"), []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "in.txt"), []byte("hello\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, code = flow(t, build(t), dir, nil, append([]string{"apply", "."}, words...)...)
+	return dir, out, code
+}
+
+// want fails the test unless the exit code and all texts are there.
+func want(t *testing.T, out string, code, wanted int, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if code != wanted || !strings.Contains(out, text) {
+			t.Errorf("exit code %d, want %d and %q\n%s", code, wanted, text, out)
+		}
+	}
+}
+
+// toolProgram is a program whose step calls a tool of a server in node.
+func toolProgram(server, tool, with string, more ...string) string {
+	argv := append([]string{"node", server}, more...)
+	list, _ := json.Marshal(argv)
+	return fmt.Sprintf(`agent "a" {
+  type    = "mcp"
+  command = %s
+  tool    = %q
+  timeout = "30s"
+}
+
+workflow "w" {
+  step "s" {
+    agent = agent.a
+    with  = %s
+  }
+  output "o" { value = step.s.output }
+}
+`, list, tool, with)
+}
+
+func peerEverything(t *testing.T, path string) {
+	_, out, code := peerRun(t, toolProgram(path, "echo", `{ message = "hi" }`))
+	want(t, out, code, 0, "hi")
+	_, out, code = peerRun(t, toolProgram(path, "no-such-tool", `{}`))
+	want(t, out, code, 1, `the server has no tool "no-such-tool"`)
+	_, out, code = peerRun(t, toolProgram(path, "get-structured-content", `{ location = "Chicago" }`))
+	want(t, out, code, 0, `"temperature":`)
+}
+
+func peerFilesystem(t *testing.T, path string) {
+	_, out, code := peerRun(t, toolProgram(path, "read_text_file", `{ path = "in.txt" }`, "."))
+	want(t, out, code, 0, "hello")
+	_, out, code = peerRun(t, toolProgram(path, "read_text_file", `{ path = "/etc/hostname" }`, "."))
+	want(t, out, code, 1, "Access denied")
+}
+
+func peerMemory(t *testing.T, path string) {
+	// The server keeps its graph beside itself, unless it is told where.
+	server := filepath.Join(t.TempDir(), "memory.json")
+	program := strings.Replace(toolProgram(path, "create_entities", `{ entities = [{ name = "flowrun", entityType = "tool", observations = ["runs workflows"] }] }`), "  tool ", fmt.Sprintf("  env = { MEMORY_FILE_PATH = %q }\n  tool ", server), 1)
+	_, out, code := peerRun(t, program)
+	want(t, out, code, 0, "runs workflows")
+}
+
+// peerInspector lists and calls the tools of flowrun mcp by the official Inspector.
+func peerInspector(t *testing.T, path string) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "w.flow.hcl"), []byte(mcpProgram), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(words ...string) string {
+		t.Helper()
+		c := exec.Command("node", append([]string{path, "--cli", build(t), "mcp", "--store", filepath.Join(dir, "store")}, words...)...)
+		c.Dir = dir
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", words, err, out)
+		}
+		return string(out)
+	}
+	var listed struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal([]byte(ask("--method", "tools/list")), &listed); err != nil || len(listed.Tools) < 20 {
+		t.Fatalf("%d tools, %v", len(listed.Tools), err)
+	}
+	for _, c := range [][]string{
+		{`\"valid\"`, "--tool-name", "validate", "--tool-arg", "path=w.flow.hcl"},
+		{"succeeded", "--tool-name", "apply", "--tool-arg", "path=w.flow.hcl", "--tool-arg", `inputs={"name":"you"}`},
+		{"greet", "--tool-name", "runs"},
+	} {
+		if out := ask(append([]string{"--method", "tools/call"}, c[1:]...)...); !strings.Contains(out, c[0]) {
+			t.Errorf("%v: no %q in\n%s", c[1:], c[0], out)
+		}
+	}
+}
+
+// peerConformance runs those scenarios of the conformance suite that need no tools of the suite's own server.
+func peerConformance(t *testing.T, path string) {
+	dir := t.TempDir()
+	c := exec.Command(build(t), "mcp", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "store"))
+	c.Dir = dir
+	at, stop := peerServer(t, c, func() (*bufio.Scanner, error) {
+		p, err := c.StderrPipe()
+		return bufio.NewScanner(p), err
+	}, "http://")
+	defer stop()
+	token, err := os.ReadFile(filepath.Join(dir, "store", "serve.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The suite sends no token: a proxy on loopback adds it.
+	proxied := withToken(t, at, strings.TrimSpace(string(token)))
+	for _, scenario := range []string{"server-initialize", "ping", "tools-list", "resources-list"} {
+		out, err := exec.Command("node", path, "server", "--url", proxied, "--scenario", scenario).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "0 failed") {
+			t.Errorf("%s: %v\n%s", scenario, err, out)
+		}
+	}
+}
+
+// withToken is a proxy on loopback that adds a token to requests.
+func withToken(t *testing.T, at, token string) string {
+	t.Helper()
+	to, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.URL.Path, r.Out.Host = to.Scheme, to.Host, to.Path, to.Host
+		r.Out.Header.Set("Authorization", "Bearer "+token)
+		r.Out.Header.Del("Origin")
+	}})
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// peerServer starts a server, and returns the first word that it prints with a prefix.
+func peerServer(t *testing.T, c *exec.Cmd, open func() (*bufio.Scanner, error), prefix string) (address string, stop func()) {
+	t.Helper()
+	lines, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan string, 1)
+	go func() {
+		for lines.Scan() {
+			for _, w := range strings.Fields(lines.Text()) {
+				if strings.HasPrefix(w, prefix) {
+					select {
+					case found <- strings.TrimRight(w, ","):
+					default:
+					}
+				}
+			}
+		}
+	}()
+	stop = func() {
+		_ = c.Process.Signal(syscall.SIGTERM)
+		_ = c.Wait()
+	}
+	select {
+	case address = <-found:
+	case <-time.After(30 * time.Second):
+		stop()
+		t.Fatal("the server does not say where it is")
+	}
+	return address, stop
+}
+
+// peerACP gives tasks to an agent on the official TypeScript SDK.
+func peerACP(t *testing.T, _ string) {
+	agent := installed(t, "acp.mjs")
+	program := func(task, timeout, more string) string {
+		return fmt.Sprintf("agent \"a\" {\n  type    = \"acp\"\n  command = [\"node\", %q]\n  timeout = %q\n  files   = \"read\"\n%s}\n\nworkflow \"w\" {\n  step \"s\" {\n    agent = agent.a\n    task  = %q\n  }\n  output \"o\" { value = step.s.output }\n}\n", agent, timeout, more, task)
+	}
+	_, out, code := peerRun(t, program("work", "30s", "  permission {\n    kinds = [\"edit\"]\n    paths = [\"*.txt\"]\n    allow = true\n  }\n"))
+	want(t, out, code, 0, "o = leave: yes, read: hello")
+	_, out, code = peerRun(t, program("work", "30s", ""))
+	want(t, out, code, 0, "o = leave: no, read: hello")
+	_, out, code = peerRun(t, program("refuse", "30s", ""))
+	want(t, out, code, 1, "the agent refuses the task: I would rather not.")
+	_, out, code = peerRun(t, program("crash", "30s", ""))
+	want(t, out, code, 1, "exit code 7; the agent ended the connection before it answered session/prompt")
+	dir, out, code := peerRun(t, program("wait", "2s", ""))
+	want(t, out, code, 1, "timed out after 2s")
+	logs, _ := flow(t, build(t), dir, nil, "logs", "latest", "s")
+	if !strings.Contains(logs, "told to stop") {
+		t.Errorf("the agent was not told:\n%s", logs)
+	}
+}
+
+// installed copies a file of testdata/peers to where its modules are.
+func installed(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "peers", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(*peersDir, name)
+	if path, err = filepath.Abs(path); err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// peerA2A gives tasks to a service on the official JavaScript SDK.
+func peerA2A(t *testing.T, _ string) {
+	c := exec.Command("node", installed(t, "a2a.mjs"))
+	var said strings.Builder
+	c.Stderr = &said
+	at, stop := peerServer(t, c, func() (*bufio.Scanner, error) {
+		p, err := c.StdoutPipe()
+		return bufio.NewScanner(p), err
+	}, "http://")
+	program := func(task, timeout string) string {
+		return fmt.Sprintf("agent \"a\" {\n  type    = \"a2a\"\n  url     = %q\n  timeout = %q\n}\n\nworkflow \"w\" {\n  step \"s\" {\n    agent = agent.a\n    task  = %q\n  }\n  output \"o\" { value = step.s.output }\n}\n", at, timeout, task)
+	}
+	_, out, code := peerRun(t, program("work", "30s"))
+	want(t, out, code, 0, "o = did: work")
+	_, out, code = peerRun(t, program("fail", "30s"))
+	want(t, out, code, 1, "the task failed: no luck")
+	_, out, code = peerRun(t, program("wait", "2s"))
+	want(t, out, code, 1, "timed out after 2s")
+	stop()
+	if !strings.Contains(said.String(), "told to stop") {
+		t.Errorf("the service was not told: %q", said.String())
+	}
+}

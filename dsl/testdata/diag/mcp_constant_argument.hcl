@@ -1,0 +1,13 @@
+agent "search" {
+  type    = "mcp"
+  command = ["search-server"]
+  tool    = "search"
+  pin     = file("search.tool.json")
+}
+
+workflow "w" {
+  step "a" {
+    agent = agent.search
+    with  = { query = "x", limit = 0 }
+  }
+}

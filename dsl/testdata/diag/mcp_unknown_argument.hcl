@@ -1,0 +1,14 @@
+agent "search" {
+  type    = "mcp"
+  command = ["search-server"]
+  tool    = "search"
+  pin     = file("search.tool.json")
+}
+
+workflow "w" {
+  input "n" { type = string }
+  step "a" {
+    agent = agent.search
+    with  = { query = input.n, limt = 3 }
+  }
+}

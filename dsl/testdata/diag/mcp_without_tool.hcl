@@ -1,0 +1,8 @@
+agent "search" {
+  type    = "mcp"
+  command = ["search-server"]
+}
+
+workflow "w" {
+  step "a" { agent = agent.search }
+}

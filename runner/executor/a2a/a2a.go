@@ -1,0 +1,59 @@
+// Package a2a carries out attempts of agents of type a2a: services that speak the Agent2Agent protocol over JSON-RPC, version 1.0 or 0.3.
+//
+// The package is the client: it reads the agent's card, sends one message, asks for the task until it has ended, and turns its artifacts or
+// the answer into an output. It opens no connection itself: [Web] does, with all that holds for other attempts. Enter at
+// [Executor.Execute]; task.go is the life of a task, words.go the two versions of the protocol.
+//
+// What always holds, whatever a service does: what the file says in headers goes to the origin of url and to no other, also if the card names
+// another address; a cancelled attempt cancels the task; memory is bounded.
+package a2a
+
+import (
+	"context"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/http"
+)
+
+// Web speaks with a service. *http.Executor does.
+type Web interface {
+	Converse(ctx context.Context, a event.Attempt, speak http.Speak) event.AttemptFinished
+}
+
+// Options says what an Executor works with. Web is required.
+type Options struct {
+	Web Web
+	// Live, if set, hears what a service reports of its task: kind is progress. It must not block.
+	Live func(a event.Attempt, kind, text string)
+	// Room bounds how many attempts are under way at once; nil is: no bound.
+	Room *executor.Room
+	// Wait, if set, hears why an attempt waits for its start for so long.
+	Wait func(why error)
+}
+
+// Executor carries out attempts. It is safe for concurrent use.
+type Executor struct{ opt Options }
+
+var _ executor.Executor = (*Executor)(nil)
+
+// New makes an Executor.
+func New(opt Options) *Executor { return &Executor{opt} }
+
+// Execute gives a service one task.
+func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	if !x.opt.Room.Enter(ctx, x.opt.Wait) {
+		ans := executor.Answer(a)
+		ans.StartedAt = event.At(time.Now())
+		executor.Fail(&ans, executor.WasCancelled())
+		return ans
+	}
+	defer x.opt.Room.Leave()
+	return x.opt.Web.Converse(ctx, a, func(ctx context.Context, p *http.Peer, ans *event.AttemptFinished) *event.Error {
+		t := &task{x: x, ctx: ctx, attempt: &a, peer: p}
+		failure := t.carryOut()
+		ans.Output, ans.Partial, ans.Stdout = t.output, t.partial, t.said
+		return failure
+	})
+}

@@ -1,0 +1,349 @@
+package a2a
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	nethttp "net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
+)
+
+const (
+	// askFirst is how long after its start a task is asked for; each next time it takes half as long again, until askMost.
+	askFirst = 100 * time.Millisecond
+	askMost  = 5 * time.Second
+	// cancelWait bounds how long the service is asked to cancel a task.
+	cancelWait = 2 * time.Second
+	// maxAnswer is how long an answer can be, in bytes.
+	maxAnswer = 8 * limits.MaxOutput
+	// cardPath is where the card of an agent is.
+	cardPath = "/.well-known/agent-card.json"
+)
+
+// task is one task of a service.
+type task struct {
+	x       *Executor
+	ctx     context.Context
+	attempt *event.Attempt
+	peer    *http.Peer
+
+	at    string // the address for requests
+	words words
+	asked int
+
+	output  value.Value
+	partial value.Value
+	said    string
+}
+
+// carryOut gives the task and waits for its end.
+func (t *task) carryOut() *event.Error {
+	if failure := t.find(); failure != nil {
+		return failure
+	}
+	a, g := *t.attempt, *t.attempt.Agent
+	g.Input, g.With, a.Agent = "text", nil, &g
+	text := strings.TrimRight(string(protocol.Request(&a)), "\n")
+	if g.Wanted != "" {
+		text += "\n\nAnswer with one JSON value and nothing else, of this type: " + g.Wanted
+	}
+	// The key is the same for an attempt that is repeated after a crash, so a service can tell.
+	id := t.attempt.Key
+	if id == "" {
+		id = fmt.Sprintf("%s-%d", t.attempt.Run, t.attempt.Ticket)
+	}
+	result, failure := t.call(t.ctx, t.words.send, map[string]value.Value{"message": t.words.message(id, text, t.attempt.Agent.With), "configuration": t.words.configuration()})
+	if failure != nil {
+		return failure
+	}
+	made, message := answer(result)
+	switch {
+	case message != nil:
+		return t.take(message)
+	case made == nil:
+		return t.peer.Refuse("the answer is neither a task nor a message")
+	}
+	return t.follow(made)
+}
+
+// find reads the card.
+func (t *task) find() *event.Error {
+	card := *t.peer.URL
+	if !strings.HasSuffix(card.Path, ".json") {
+		card.Path = strings.TrimSuffix(card.Path, "/") + cardPath
+	}
+	req, err := nethttp.NewRequestWithContext(t.ctx, "GET", card.String(), nil)
+	if err != nil {
+		return t.peer.Refuse("%v", err)
+	}
+	req.Header.Set("Accept", "application/json")
+	v, failure := t.send(req)
+	if failure != nil {
+		return failure
+	}
+	said, _ := v.(map[string]value.Value)
+	at, w, ok := address(said)
+	if !ok {
+		failure := t.peer.Refuse("the card of the agent names no address for JSON-RPC of the protocol 1.0 or 0.3")
+		failure.Kind = event.Blocking
+		return failure
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return t.peer.Refuse("the card of the agent names the address %.100q", at)
+	}
+	t.at, t.words = t.peer.URL.ResolveReference(u).String(), w
+	return nil
+}
+
+// call sends a request of JSON-RPC.
+func (t *task) call(ctx context.Context, method string, params map[string]value.Value) (value.Value, *event.Error) {
+	t.asked++
+	body := value.Append(nil, map[string]value.Value{"jsonrpc": "2.0", "id": float64(t.asked), "method": method, "params": params})
+	req, err := nethttp.NewRequestWithContext(ctx, "POST", t.at, bytes.NewReader(body))
+	if err != nil {
+		return nil, t.peer.Refuse("%v", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if t.words.version != "" {
+		req.Header.Set("A2A-Version", t.words.version)
+	}
+	v, failure := t.send(req)
+	if failure != nil {
+		return nil, failure
+	}
+	m, _ := v.(map[string]value.Value)
+	if e, ok := m["error"].(map[string]value.Value); ok {
+		code, _ := e["code"].(float64)
+		text, _ := e["message"].(string)
+		failure := t.peer.Refuse("%s: error %d: %s", method, int(code), executor.Clip(text, 1000))
+		switch code {
+		case -32603: // internal error: what the service says of it may tell more
+			failure.Kind = protocol.KindOf(text)
+		case -32600, -32601, -32602, -32001, -32004, -32005, -32007, -32009:
+			failure.Kind = event.Blocking
+		}
+		return nil, failure
+	}
+	if m["result"] == nil {
+		return nil, t.peer.Refuse("the answer to %s has neither a result nor an error", method)
+	}
+	return m["result"], nil
+}
+
+// send sends a request whose answer is JSON.
+func (t *task) send(req *nethttp.Request) (value.Value, *event.Error) {
+	res, err := t.peer.Client.Do(req)
+	if err != nil {
+		if f := t.peer.Failure(); f != nil {
+			return nil, f
+		}
+		return nil, t.cut(err)
+	}
+	defer res.Body.Close()
+	if f := t.peer.Failure(); f != nil {
+		return nil, f
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case len(text) > maxAnswer:
+		return nil, &event.Error{Kind: event.Fatal, Reason: event.ReasonOutputTooLarge, ExitCode: -1, Message: fmt.Sprintf("an answer of the agent has more than %d bytes", maxAnswer)}
+	case err != nil:
+		if f := t.peer.Failure(); f != nil {
+			return nil, f
+		}
+		return nil, t.cut(err)
+	}
+	v, err := value.Decode(text)
+	if err != nil {
+		f := t.peer.Refuse("the answer is not JSON: %v", err)
+		f.Kind = event.Blocking
+		return nil, f
+	}
+	return v, nil
+}
+
+// cut is the error of a connection that ended.
+func (t *task) cut(err error) *event.Error {
+	if t.ctx.Err() != nil {
+		return executor.WasCancelled() // whoever ended the context knows why
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // without the URL, whose query may hold a secret
+	}
+	f := t.peer.Refuse("%v", err)
+	f.Kind, f.Reason = event.Transient, event.ReasonHTTP
+	return f
+}
+
+// follow asks for a task until it has ended.
+func (t *task) follow(made map[string]value.Value) *event.Error {
+	id, _ := made["id"].(string)
+	told := ""
+	for wait := askFirst; ; wait = min(wait*3/2, askMost) {
+		status, _ := made["status"].(map[string]value.Value)
+		said, _ := status["message"].(map[string]value.Value)
+		var c content
+		c.add(said)
+		now := state(status["state"])
+		if line := strings.TrimSpace(now + " " + strings.Join(strings.Fields(c.text), " ")); line != told {
+			told = line
+			t.report(line)
+		}
+		switch now {
+		case "completed":
+			return t.finish(made, &c)
+		case "failed":
+			t.keep(made)
+			return t.failed(protocol.KindOf(c.text), "the task failed", c.text)
+		case "rejected":
+			return t.failed(event.Blocking, "the agent rejects the task", c.text)
+		case "canceled":
+			t.keep(made)
+			return t.failed(event.Recoverable, "the agent cancelled the task", c.text)
+		case "input-required":
+			t.keep(made)
+			t.cancel(id)
+			return t.failed(event.Blocking, "the agent asks for more, and flowrun has no answer", c.text)
+		case "auth-required":
+			t.cancel(id)
+			return t.failed(event.Blocking, "the agent asks for a login. Give it a key in headers", c.text)
+		case "submitted", "working":
+		default:
+			return t.peer.Refuse("the task has the state %.60q", now)
+		}
+		if id == "" {
+			return t.peer.Refuse("a task that is not done has no id")
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-t.ctx.Done():
+			timer.Stop()
+			t.keep(made)
+			t.cancel(id)
+			return executor.WasCancelled()
+		case <-timer.C:
+		}
+		result, failure := t.call(t.ctx, t.words.get, map[string]value.Value{"id": id})
+		if t.ctx.Err() != nil {
+			t.keep(made)
+			t.cancel(id)
+			return executor.WasCancelled()
+		}
+		if failure != nil && failure.Kind == event.Transient && wait < askMost {
+			continue // the task may go on all the same
+		}
+		if failure != nil {
+			return failure
+		}
+		next, _ := answer(result)
+		if next == nil {
+			return t.peer.Refuse("the answer to %s is not a task", t.words.get)
+		}
+		made = next
+	}
+}
+
+// cancel tells the service that nobody waits for a task any more.
+func (t *task) cancel(id string) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(t.ctx), cancelWait)
+	defer done()
+	_, _ = t.call(ctx, t.words.cancel, map[string]value.Value{"id": id}) // the attempt has its own reason to end
+}
+
+// failed is the error of a task that did not end well.
+func (t *task) failed(kind event.ErrorKind, what, text string) *event.Error {
+	if text != "" {
+		what += ": " + executor.Clip(text, executor.MaxMessage/2)
+	}
+	return &event.Error{Kind: kind, Reason: event.ReasonAgent, ExitCode: -1, Message: what}
+}
+
+// artifacts is what all artifacts of a task hold.
+func artifacts(made map[string]value.Value) (c content) {
+	list, _ := made["artifacts"].([]value.Value)
+	for _, v := range list {
+		if one, ok := v.(map[string]value.Value); ok {
+			c.add(one)
+		}
+	}
+	return c
+}
+
+// keep makes what the task has given so far the partial output.
+func (t *task) keep(made map[string]value.Value) {
+	if c := artifacts(made); c.text != "" || c.data != nil || c.rest != nil {
+		if v, failure := t.read(&c, false); failure == nil {
+			t.partial = v
+		}
+	}
+}
+
+// finish makes the output of a task that is completed: its artifacts, or else what was said last.
+func (t *task) finish(made map[string]value.Value, last *content) *event.Error {
+	c := artifacts(made)
+	if c.text == "" && c.data == nil && c.rest == nil {
+		c = *last
+	}
+	return t.put(&c)
+}
+
+// take makes the output of an answer without a task.
+func (t *task) take(message map[string]value.Value) *event.Error {
+	var c content
+	c.add(message)
+	return t.put(&c)
+}
+
+func (t *task) put(c *content) (failure *event.Error) {
+	t.said = executor.Clip(c.text, limits.MaxStream)
+	t.output, failure = t.read(c, t.attempt.Agent.Wanted != "")
+	return failure
+}
+
+// read makes a value of content: the data, or else the text; if the text is wanted as JSON, what it says. Content with files is an object
+// of text, data and files.
+func (t *task) read(c *content, asJSON bool) (v value.Value, failure *event.Error) {
+	switch {
+	case c.rest != nil:
+		data := c.data
+		if data == nil {
+			data = []value.Value{}
+		}
+		v = map[string]value.Value{"text": c.text, "data": data, "files": c.rest}
+	case len(c.data) == 1:
+		v = c.data[0]
+	case len(c.data) > 1:
+		v = c.data
+	case asJSON:
+		var err error
+		if v, err = value.Decode([]byte(strings.TrimSpace(c.text))); err != nil {
+			return nil, &event.Error{Kind: event.Recoverable, Reason: event.ReasonBadJSON, ExitCode: -1, Message: fmt.Sprintf("the agent answers with text that is not JSON, which the type of the output needs: %v", err)}
+		}
+	default:
+		v = c.text
+	}
+	if n := int64(len(value.Append(nil, v))); n > limits.MaxOutput {
+		return nil, executor.TooLarge("the output of the agent", n)
+	}
+	return v, nil
+}
+
+func (t *task) report(text string) {
+	if t.x.opt.Live != nil && text != "" {
+		t.x.opt.Live(*t.attempt, "progress", executor.Clip(text, executor.MaxMessage))
+	}
+}

@@ -1,0 +1,135 @@
+package a2a
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// words are how one version of the protocol spells what is sent.
+type words struct {
+	version           string // of the header A2A-Version; "" sends none
+	send, get, cancel string // methods
+	user              string // the role of who asks
+	kinds             bool   // messages and parts say what they are
+}
+
+var (
+	newest = words{"1.0", "SendMessage", "GetTask", "CancelTask", "ROLE_USER", false}
+	older  = words{"", "message/send", "tasks/get", "tasks/cancel", "user", true}
+)
+
+// address is where a card says that the agent takes JSON-RPC, and in which version of the protocol.
+func address(card map[string]value.Value) (url string, w words, ok bool) {
+	list, _ := card["supportedInterfaces"].([]value.Value)
+	for _, wanted := range []string{"1.", "0.3"} {
+		for _, v := range list {
+			i, _ := v.(map[string]value.Value)
+			binding, _ := i["protocolBinding"].(string)
+			version, _ := i["protocolVersion"].(string)
+			if url, _ = i["url"].(string); url != "" && strings.EqualFold(binding, "JSONRPC") && strings.HasPrefix(version, wanted) {
+				if wanted == "1." {
+					return url, newest, true
+				}
+				return url, older, true
+			}
+		}
+	}
+	preferred, _ := card["preferredTransport"].(string)
+	if url, _ = card["url"].(string); url != "" && (preferred == "" || strings.EqualFold(preferred, "JSONRPC")) {
+		return url, older, true
+	}
+	more, _ := card["additionalInterfaces"].([]value.Value)
+	for _, v := range more {
+		i, _ := v.(map[string]value.Value)
+		transport, _ := i["transport"].(string)
+		if url, _ = i["url"].(string); url != "" && strings.EqualFold(transport, "JSONRPC") {
+			return url, older, true
+		}
+	}
+	return "", words{}, false
+}
+
+// message is what is sent.
+func (w *words) message(id, text string, with value.Value) map[string]value.Value {
+	parts := []value.Value{map[string]value.Value{"text": text}}
+	if with != nil {
+		parts = append(parts, map[string]value.Value{"data": with})
+	}
+	m := map[string]value.Value{"messageId": id, "role": w.user, "parts": parts}
+	if w.kinds {
+		m["kind"] = "message"
+		for _, p := range parts {
+			p := p.(map[string]value.Value)
+			p["kind"] = "text"
+			if p["data"] != nil {
+				p["kind"] = "data"
+			}
+		}
+	}
+	return m
+}
+
+// configuration asks for an answer at once, so that progress is seen.
+func (w *words) configuration() map[string]value.Value {
+	if w.kinds {
+		return map[string]value.Value{"blocking": false}
+	}
+	return map[string]value.Value{"returnImmediately": true}
+}
+
+// state is that of a task in one spelling: submitted, working, completed, failed, canceled, rejected, input-required, auth-required.
+func state(spelled value.Value) string {
+	s, _ := spelled.(string)
+	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(s, "TASK_STATE_")), "_", "-")
+}
+
+// answer is a task or a message in an answer to send.
+func answer(result value.Value) (task, message map[string]value.Value) {
+	r, _ := result.(map[string]value.Value)
+	if t, ok := r["task"].(map[string]value.Value); ok {
+		return t, nil
+	}
+	if m, ok := r["message"].(map[string]value.Value); ok {
+		return nil, m
+	}
+	switch r["kind"] {
+	case "task":
+		return r, nil
+	case "message":
+		return nil, r
+	}
+	if _, ok := r["status"].(map[string]value.Value); ok {
+		return r, nil
+	}
+	if _, ok := r["parts"].([]value.Value); ok {
+		return nil, r
+	}
+	return nil, nil
+}
+
+// content is what some parts hold: their texts, joined by newlines, their data, and parts of other kinds.
+type content struct {
+	text string
+	data []value.Value
+	rest []value.Value
+}
+
+// add adds the parts of a message or an artifact.
+func (c *content) add(holder map[string]value.Value) {
+	parts, _ := holder["parts"].([]value.Value)
+	for _, v := range parts {
+		p, _ := v.(map[string]value.Value)
+		text, isText := p["text"].(string)
+		switch {
+		case isText && c.text != "":
+			c.text += "\n" + text
+		case isText:
+			c.text = text
+		case p["data"] != nil:
+			c.data = append(c.data, p["data"])
+		case p != nil:
+			c.rest = append(c.rest, v)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// PinStep is the name of the workflow that asks a server for the description of a tool, and of its step. No file can use this name.
+const PinStep = "agents.pin"
+
+// DescribeTool asks the server of an agent of type mcp how it describes the agent's tool: an object as a pin has it. first has the
+// variables and the id of the run that asks; nothing is journaled.
+func (s *Service) DescribeTool(ctx context.Context, p *ir.Program, agent string, first *event.RunStarted, secrets map[string]value.Value) (value.Value, *event.Error) {
+	h := held{secrets: secrets}
+	q := *p
+	q.Workflows = []ir.Workflow{{Name: PinStep, Nodes: []ir.Node{{Name: PinStep, Kind: ir.Step, Action: &ir.AgentTask{Assignee: ir.Assignee{Agent: agent}}}}}}
+	g, err := plan.Build(&q, PinStep)
+	if err != nil {
+		return nil, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: err.Error()}
+	}
+	x := s.newSession(&Program{Program: &q}, ir.NewestRules(), first, h)
+	s.replaceTree(newTree(x, h))
+	defer s.Release(first.Run)
+	c, n := compose.New(g, expr.NewEvaluator(ir.NewestRules(), q.Files), first), &g.Nodes[0]
+	a, failure := c.Attempt(&compose.Work{Node: n, Path: n.Name, Agent: n.Own.Agent, Attempt: 1, Scope: c.Constants()})
+	if failure != nil {
+		return nil, failure
+	}
+	a.Ticket, a.Agent.Tool.Describe = 1, true
+	ans := s.Execute(ctx, *a)
+	return ans.Output, ans.Error
+}
