@@ -145,6 +145,9 @@ type Writer interface {
 type Keeper interface {
 	// Dir is the store's folder, absolute.
 	Dir() string
+	// Stamp returns a text that changes when something is committed to the store, by whatever process, once a reader can see it. It reads no
+	// data, so that asking ten times a second costs next to nothing. A store that was opened for reading has none.
+	Stamp() string
 	// Remove removes runs permanently. It refuses, before anything is removed, if one of them is driven, or if one has not
 	// ended and unfinished is not set.
 	Remove(ctx context.Context, runs []string, unfinished bool) error

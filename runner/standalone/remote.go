@@ -43,6 +43,8 @@ func (server) Remove(context.Context, []string, bool) error {
 	return &ErrServer{"removing runs", Retention}
 }
 
+func (server) Stamp() string { return "" }
+
 func (server) Sweep(context.Context) error { return nil }
 
 func (server) Vacuum() error { return &ErrServer{"making the database smaller", ownStorage} }

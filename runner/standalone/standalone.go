@@ -81,9 +81,6 @@ func (s *Store) Logs() logs.Folder { return logs.Folder(s.Dir()) }
 // called.
 func (s *Store) Follow(run string) (stop func(), err error) { return follow.Mark(s.Dir(), run) }
 
-// Stamp returns a text that changes when something is written to the store, by whatever process.
-func (s *Store) Stamp() string { return local.Stamp(s.Dir()) }
-
 // Open opens the store in a folder for driving runs, and makes it where there is none.
 func Open(dir string, o Options) (*Store, error) {
 	room, err := executor.MakeRoom()

@@ -2,10 +2,12 @@ package local
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync"
 
 	"github.com/flowrun/flowrun/memory/private/durable"
 )
@@ -35,14 +37,38 @@ func (w *writer) settleLog(dir string) error {
 	return durable.Settle(w.Conn)
 }
 
-// Stamp returns a text that changes when something is written to the store in dir, by whatever process. It reads no data, so that asking ten
-// times a second costs next to nothing.
-func Stamp(dir string) string {
-	text := ""
-	for _, name := range []string{databaseFile, databaseFile + "-wal"} {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			text += fmt.Sprintf("%d %d;", info.Size(), info.ModTime().UnixNano())
-		}
+// stamper asks one connection how often others have committed.
+type stamper struct {
+	mu   sync.Mutex
+	conn *sql.Conn
+}
+
+// Stamp implements engine.Keeper. It changes once readers see a commit; the times of the files change before that, by as long as the disk needs to
+// sync the log, and two commits can leave the same time.
+func (e *Engine) Stamp() string {
+	if e.commits == nil {
+		return "" // it may have one connection alone
 	}
-	return text
+	e.stamps.mu.Lock()
+	defer e.stamps.mu.Unlock()
+	var version int64
+	err := error(nil)
+	if e.stamps.conn == nil {
+		e.stamps.conn, err = e.read.Conn(context.Background())
+	}
+	if err == nil {
+		err = e.stamps.conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&version)
+	}
+	if err != nil {
+		return err.Error() // whoever reads meets the error, too
+	}
+	return strconv.FormatInt(version, 10)
+}
+
+func (s *stamper) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil {
+		s.conn.Close()
+	}
 }

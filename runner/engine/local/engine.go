@@ -42,6 +42,7 @@ type Engine struct {
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks
 	wake      wakeful
+	stamps    stamper
 	adopted   map[string]event.Time            // when, by run: see Adopt
 	handed    map[string]map[string]*event.End // called runs that were handed back, by caller and run: see handBack
 }
@@ -136,6 +137,7 @@ func (e *Engine) Close() error {
 		e.wake.conn.Close()
 	}
 	e.wake.mu.Unlock()
+	e.stamps.close()
 	err := e.unregister()
 	if e.commits != nil {
 		err = errors.Join(err, e.commits.close())

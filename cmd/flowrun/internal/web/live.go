@@ -16,8 +16,6 @@ const (
 	restShare = 20
 	// restEach is what each open page takes for its signal and for a page that was drawn already.
 	restEach = 200 * time.Microsecond
-	// settle is the time from a new stamp to the beat: a file of the store is written some milliseconds before readers see what was committed.
-	settle = 20 * time.Millisecond
 	// quiet is how long a stream says nothing before it says that it lives.
 	quiet = 15 * time.Second
 )
@@ -74,18 +72,13 @@ func (p *pulse) look(last string) {
 			p.mu.Unlock()
 			return
 		}
-		beats := now != last && p.rested()
-		p.mu.Unlock()
-		if !beats {
-			continue
+		if now != last && p.rested() {
+			last = now
+			close(p.changed)
+			p.changed = make(chan struct{})
+			p.beat++
+			p.began, p.spent = time.Now(), 0
 		}
-		last = now
-		time.Sleep(settle)
-		p.mu.Lock()
-		close(p.changed)
-		p.changed = make(chan struct{})
-		p.beat++
-		p.began, p.spent = time.Now(), 0
 		p.mu.Unlock()
 	}
 }

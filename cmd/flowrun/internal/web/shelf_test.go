@@ -82,7 +82,7 @@ func TestDrawnOnce(t *testing.T) {
 		}
 		want("the page of somebody else", open(2, "/x", "ann"), 5)
 		stamp.Add(1)
-		time.Sleep(pulseEvery + restAfter + settle)
+		time.Sleep(pulseEvery + restAfter)
 		synctest.Wait()
 		want("after a change", open(2, "/x", ""), 6)
 		p.pulse.join()()
@@ -142,7 +142,7 @@ func TestRest(t *testing.T) {
 			changed = p.next()
 			stamp.Add(1)
 			<-changed
-			if rest := time.Since(began) - settle; rest < c.least-settle || rest > c.most {
+			if rest := time.Since(began); rest < c.least || rest > c.most {
 				t.Errorf("after a drawing of %s the next beat is %s later", c.draws, rest)
 			}
 		}
