@@ -405,7 +405,8 @@ func (m *workplace) seeTarget(h *hall, words string, missed bool, now event.Time
 // seeEnd looks at the end of an item's run.
 func (m *workplace) seeEnd(h *hall, c *event.ChildFinished, now event.Time) {
 	if c.Usage != nil && c.Usage.CostUSD > 0 {
-		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, moment{m.real(), m.ahead})
+		late := m.store.Now().Sub(now) // the limit counts from the event, and the batch may have been durable later
+		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, moment{m.real().Add(-late), m.ahead})
 	}
 }
 
