@@ -257,7 +257,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		more["feedback"] = root("feedback", value.StringType.OrNull())
 	}
 	if k.heals != nil {
-		more["healed"] = root("healed", healedType(k.heals.by))
+		more["healed"] = root("healed", healedType(k.heals.by).OrNull())
 	}
 	if at >= perAttempt {
 		more["attempt"] = root("attempt", value.IntType)

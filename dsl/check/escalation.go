@@ -24,6 +24,7 @@ func (c *checker) checkEscalations() {
 			}
 			levels[l.Name] = l
 			roots := failureRoots()
+			// It is null where no level has healed before this one. That is left to the run: which levels come before is up to the rules.
 			roots["healed"] = root("healed", healedType(c.healersBeside(b, l)))
 			level := c.env(roots, map[string]string{"step": why, "input": why})
 			c.expressions(l, func(string) *expr.Env { return level })
@@ -227,10 +228,10 @@ func (c *checker) healing(n *Node) *healing {
 	return h
 }
 
-// healedType is the type of healed where some of the workflows have healed, or none yet. An output that only some of them have can be null.
+// healedType is the type of healed after one of the workflows has healed. An output that only some of them have can be null.
 func healedType(by []*Workflow) value.Type {
 	if len(by) == 0 {
-		return value.AnyType.OrNull()
+		return value.AnyType
 	}
 	attrs, have := map[string]value.Type{}, map[string]int{}
 	seen := map[*Workflow]bool{}
@@ -254,7 +255,7 @@ func healedType(by []*Workflow) value.Type {
 			attrs[name] = attrs[name].OrNull()
 		}
 	}
-	return value.Object(attrs).OrNull()
+	return value.Object(attrs)
 }
 
 // gatesEscalate checks that a node with a gate that escalates has an escalation.

@@ -367,7 +367,7 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time, late 
 	for i := len(h.paid) - 1; i >= 0 && at.since(h.paid[i]) < day; i-- {
 		spent += h.spent[i]
 	}
-	if h.cost > 0 && spent >= h.cost && len(h.paid) > 0 && at.since(h.paid[len(h.paid)-1]) > 5*time.Second {
+	if h.cost > 0 && spent >= h.cost && len(h.paid) > 0 && at.since(h.paid[len(h.paid)-1])-late > 5*time.Second {
 		m.fail("loop %s began item %s when a day had cost %v dollars", h.name, item, spent)
 	}
 	h.begun = append(h.begun, moment{at.real.Add(-late), at.ahead})

@@ -208,6 +208,7 @@ var spoken = []struct {
 	{"agents test chat FILE GIVEN --with {} --json", true},
 	{"agents test lines FILE GIVEN", true},
 	{"agents test remote FILE GIVEN", true},
+	{"agents pin remote FILE GIVEN --out pin.json", false},
 	{"agents list --json", false},
 	{"agents start key --json", false},
 	{"memory add --embedder none --id one --agent a --type note --tag t --importance 0.5 --session s --json something", false},
