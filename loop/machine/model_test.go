@@ -271,16 +271,16 @@ func (m *workplace) see(run string, events []event.Event, r *event.Reaction, _ b
 		m.seeItem(run, events, r)
 		return
 	}
-	h := m.loops[at]
+	h, late := m.loops[at], max(0, m.store.Now().Sub(last.At))
 	for i := range events {
 		m.log("loop %s: %s %s", h.name, events[i].Kind(), events[i].Node())
 		if c := events[i].ChildFinished; c != nil {
-			m.seeEnd(h, c, last.At)
+			m.seeEnd(h, c, late)
 		}
 	}
 	for i := range r.Commands {
 		if c := r.Commands[i].StartChild; c != nil && c.Cause != nil {
-			m.seeBegin(h, c, last.At, max(0, m.store.Now().Sub(last.At)))
+			m.seeBegin(h, c, last.At, late)
 		}
 		if e := r.Commands[i].End; e != nil {
 			m.log("loop %s ends: %s", h.name, e.Status)
@@ -403,9 +403,8 @@ func (m *workplace) seeTarget(h *hall, words string, missed bool, now event.Time
 }
 
 // seeEnd looks at the end of an item's run.
-func (m *workplace) seeEnd(h *hall, c *event.ChildFinished, now event.Time) {
-	if c.Usage != nil && c.Usage.CostUSD > 0 {
-		late := m.store.Now().Sub(now) // the limit counts from the event, and the batch may have been durable later
+func (m *workplace) seeEnd(h *hall, c *event.ChildFinished, late time.Duration) {
+	if c.Usage != nil && c.Usage.CostUSD > 0 { // the limit counts from the event, and the batch may have been durable later
 		h.spent, h.paid = append(h.spent, c.Usage.CostUSD), append(h.paid, moment{m.real().Add(-late), m.ahead})
 	}
 }
