@@ -63,7 +63,12 @@ func TestConversations(t *testing.T) {
 			}
 		}, `error transient/agent: io: read/write on closed pipe`},
 		{"a program that says too much", `head -c 20000000 /dev/zero; sleep 60`, 0, func(ctx context.Context, p io.ReadWriteCloser, _ *event.AttemptFinished) *event.Error {
-			time.Sleep(300 * time.Millisecond) // it reads late
+			for over := false; !over && ctx.Err() == nil; time.Sleep(time.Millisecond) { // it reads when it is too late
+				said := p.(*talk)
+				said.mu.Lock()
+				over = said.unread
+				said.mu.Unlock()
+			}
 			n, err := io.Copy(io.Discard, p)
 			if n > maxUnread {
 				err = fmt.Errorf("%d bytes were kept", n)
