@@ -18,8 +18,8 @@ import (
 var grown = flag.Int("memory.entries", 10_000, "beside how many entries TestCostOfOneEntryDoesNotGrow adds and recalls, compared with 1,000")
 
 // TestCostOfOneEntryDoesNotGrow adds entries and recalls for tasks beside few and beside many entries. The cheapest of several rounds
-// counts, in CPU time, so that other work on the machine and the collection of garbage have little say. A task in words that few entries
-// have costs the same beside many; one in words that half of the entries have costs what those are many, some 100 ns each.
+// counts, in CPU time, so that other work on the machine and the garbage collector matter little. A task in words that few entries share
+// costs the same beside many entries. For a task in common words the cost grows with the entries that share them, about 100 ns each.
 func TestCostOfOneEntryDoesNotGrow(t *testing.T) {
 	few, many := costsBeside(t, 1000), costsBeside(t, *grown)
 	t.Logf("beside 1,000 entries: %+v", few)

@@ -46,8 +46,8 @@ func newIndex(v *vectors) *index {
 	}
 }
 
-// sync brings the index up to the state. It costs what has changed since, and looks at every entry only where the state is
-// another one, as after damage or a replaced database.
+// sync brings the index up to the state. It takes over what has changed since the last call. It looks at every
+// entry only if the state was replaced, as after damage or with another database.
 func (x *index) sync(s *entry.State) {
 	var fresh []*doc
 	if x.state != s {

@@ -9,8 +9,8 @@
 //     alone. So nobody can tell from a score what somebody else has stored.
 //   - A filter ([Query.Wanted]) only takes lines out of the answer; it changes no score.
 //   - Equal texts, added in equal order, and equal queries give equal answers to the last bit; equal scores are ordered by id.
-//   - A search costs what the texts are many that have a term of the query, or all texts where there are vectors. The first search of a
-//     viewer looks at all texts, and so does the next one after somebody's sight has changed. Adding a text costs what the text is long.
+//   - Without vectors, the cost of a search grows with the texts that share a term with the query; with vectors, with all texts. A view of the
+//     corpus is extended by the texts that are new. The cost of adding a text grows with its length.
 //
 // A Corpus is safe for many readers or one writer, as a map is.
 package rank

@@ -223,3 +223,24 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("after its end: %+v, %v", i, err)
 	}
 }
+
+// TestStamp: a commit of this process or of another changes the stamp, once a reader can see it; nothing else does.
+func TestStamp(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	other := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	before := e.Stamp()
+	if again := e.Stamp(); before == "" || again != before {
+		t.Fatalf("the stamps of a store to which nobody writes are %q and %q", before, again)
+	}
+	for who, by := range map[string]func(context.Context, engine.Start) (string, error){"this process": e.Start, "another": other.Start} {
+		if _, err := by(context.Background(), enginetest.Chain(1).Start()); err != nil {
+			t.Fatal(err)
+		}
+		now := e.Stamp()
+		if now == before {
+			t.Errorf("after a commit of %s the stamp is still %q", who, now)
+		}
+		before = now
+	}
+}
