@@ -137,7 +137,8 @@ loop/worktree                    dsl/ir runner/event runner/executor
 
 workflows
 
-cmd/flowrun                      cmd/flowrun/internal/app
+cmd/flowrun                      cmd/flowrun/internal/app cmd/flowrun/internal/boot
+cmd/flowrun/internal/boot
 cmd/flowrun/internal/args         dsl/value
 cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/scripts runner/stats runner/view isatty sys diff
 cmd/flowrun/internal/lsp            dsl dsl/diag dsl/editor dsl/format dsl/reference dsl/syntax

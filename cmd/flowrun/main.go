@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/app"
+	_ "github.com/flowrun/flowrun/cmd/flowrun/internal/boot" // before the others
 )
 
 func main() {

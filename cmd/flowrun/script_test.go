@@ -209,13 +209,19 @@ func TestStartsFast(t *testing.T) {
 	}
 	bound := max(20*time.Millisecond, sorting(t)/2)
 	for _, words := range [][]string{{"version"}, {"validate", file}} {
-		least := time.Hour // of several: others share this machine
+		least, collections := time.Hour, 10 // of several: others share this machine
 		for range 10 {
 			c := exec.Command(flowrun, words...)
-			if out, err := c.CombinedOutput(); err != nil {
+			c.Env = append(c.Environ(), "GODEBUG=gctrace=1")
+			out, err := c.CombinedOutput()
+			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			least = min(least, c.ProcessState.UserTime()+c.ProcessState.SystemTime())
+			collections = min(collections, strings.Count("\n"+string(out), "\ngc "))
+		}
+		if collections > 0 {
+			t.Errorf("flowrun %s collects garbage", words[0])
 		}
 		t.Logf("flowrun %s: %s of CPU", words[0], least)
 		if least > bound {
