@@ -27,6 +27,14 @@ var behaviours = map[int][]string{
 		"github.com/santhosh-tekuri/jsonschema/v6 v6.0.3",
 		"golang.org/x/text v0.43.0",
 	},
+	2: {
+		"go 1.26",
+		"github.com/hashicorp/hcl/v2 v2.25.0",
+		"github.com/zclconf/go-cty v1.19.0",
+		"github.com/expr-lang/expr v1.17.8",
+		"github.com/santhosh-tekuri/jsonschema/v6 v6.0.3",
+		"golang.org/x/text v0.43.0",
+	},
 }
 
 func TestBehaviourNumberKnowsItsLibraries(t *testing.T) {

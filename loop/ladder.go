@@ -81,7 +81,7 @@ func (s *Source) missing(it *Item) string {
 	for _, id := range it.Needs {
 		switch need := s.known[id]; {
 		case s.round[id] && s.round[it.ID]:
-			return fmt.Sprintf("it stands in a circle of needs: it needs %s, which needs it", id)
+			return fmt.Sprintf("its needs form a circle: it needs %s, which needs it", id)
 		case need == nil:
 			return fmt.Sprintf("it needs %s, and the source does not say that it is closed", id)
 		case !need.Closed:

@@ -82,7 +82,7 @@ func TestNeeds(t *testing.T) {
 		b := &Board{Agents: []Agent{{Name: "a", Free: 1}}, Sources: []Source{{Items: slices.Clone(items)}}}
 		c := b.Choose()
 		if len(c) == 0 {
-			if got := b.Why(0, 0, 7); got != "it stands in a circle of needs: it needs y, which needs it" {
+			if got := b.Why(0, 0, 7); got != "its needs form a circle: it needs y, which needs it" {
 				t.Error(got)
 			}
 			break

@@ -126,14 +126,14 @@ func (v *vectors) query(ctx context.Context, q string) []float32 {
 		err = fmt.Errorf("the embedder made %d vectors of one query", len(made))
 	}
 	v.out.Store(time.Now().Add(retryAfter).UnixNano())
-	v.warn("the search goes on by words: " + err.Error())
+	v.warn("the search continues by words: " + err.Error())
 	return nil
 }
 
 // otherLength tells, once, that the embedder's vectors can't be compared with those that are kept.
 func (v *vectors) otherLength(err error) {
 	v.told.Do(func() {
-		v.warn(fmt.Sprintf("the search goes on by words: the model %s has changed, though not its name: %v. Remove %s, and all vectors are made anew.",
+		v.warn(fmt.Sprintf("the search continues by words: the model %s has changed, though not its name: %v. Remove %s, and all vectors are made anew.",
 			v.embedder.Model(), err, v.meaning.path))
 	})
 }

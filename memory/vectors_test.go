@@ -259,7 +259,7 @@ func TestQueriesLeaveAFailingProviderAlone(t *testing.T) {
 			t.Errorf("found %v, %v", ids(hits), err)
 		}
 	}
-	if n := told.count("goes on by words"); n != 1 {
+	if n := told.count("continues by words"); n != 1 {
 		t.Errorf("told %d times, want once: %q", n, told.told)
 	}
 }

@@ -90,7 +90,7 @@ func (c *checker) loop(b *Block) {
 			c.expressions(i, func(string) *expr.Env { return plain })
 			if i.Schema.Kind == "target" && len(i.Attrs) == 0 && !i.stray {
 				c.report(diag.Diagnostic{Code: "F0425", Subject: i.Src.Header, Context: b.Words(), Summary: "The block target says nothing",
-					Detail: "Say what the loop is to reach:  target { success_rate = 0.9 }."})
+					Detail: "Name the goal of the loop:  target { success_rate = 0.9 }."})
 			}
 		}
 	}

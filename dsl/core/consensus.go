@@ -110,7 +110,7 @@ func (p *pattern) canVote(agents []string, at diag.Range) {
 		example = "result.output." + names[0]
 	}
 	p.report(diag.Diagnostic{Code: "F0346", Subject: at, Context: p.Words(), Summary: "The vote of this agent is not defined",
-		Detail: fmt.Sprintf("The output is %s, and without the attribute vote its member vote counts. Say what does:  vote = %s.", t, example)})
+		Detail: fmt.Sprintf("The output is %s, and without the attribute vote its member vote counts. Name the vote:  vote = %s.", t, example)})
 }
 
 // breakTie writes the step of the tie breaker, and the one that has the decision.

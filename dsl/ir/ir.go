@@ -20,7 +20,7 @@ import (
 // Behaviour is the number of the rules by which a program of this form is interpreted: the IR's meaning, the function
 // table, and the versions of hcl, cty and expr. It stands in the header of every journal. A test of the module compares
 // go.mod with the versions that this number was given for.
-const Behaviour = 1
+const Behaviour = 2
 
 // Program is everything that one file or folder declares, lowered.
 type Program struct {

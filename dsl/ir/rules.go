@@ -4,9 +4,12 @@ package ir
 // holds both meanings asks the run's [Rules].
 type Rule string
 
+// PlainReasons words what the machine says of timeouts, of silent attempts and of decisions that nobody made in plain English.
+const PlainReasons Rule = "plain_reasons"
+
 // since has, for each rule, the behaviour number from which on the rule holds. A row comes together with a raised [Behaviour], and
-// stays as long as journals of a lower number are read. There is no row yet, because there is only number 1.
-var since = map[Rule]int{}
+// stays as long as journals of a lower number are read.
+var since = map[Rule]int{PlainReasons: 2}
 
 // Rules are the changes of meaning that hold for one behaviour number. nil: none.
 type Rules map[Rule]bool

@@ -105,7 +105,7 @@ var rows = []row{
 		loads: set("-r --require --import --loader --experimental-loader --env-file --experimental-config-file --test-reporter --test-global-setup --openssl-config"), flags: set("--test"), values: set("-C --conditions"), how: "Read it from the arguments, process.argv[1]:  node -e '…' -- {value}."}},
 	{names: "php php-cgi", source: "php(1) OPTIONS", tool: tool{first: isFile, stdin: true, code: set("-r -R -B -E -d -f -c -z -F --run --process-code --process-begin --process-end --define --file"), how: "Read it from the arguments, $argv[1]:  php -r '…' -- {value}."}},
 	{names: "deno bun", source: "docs.deno.com/runtime/reference/cli; bun.sh/docs/cli/run", tool: tool{first: isData, rest: isText, how: "Read it from the environment,  env = { V = {expr} }."}, below: []row{
-		{names: "run", source: "the same: options stand before the script", tool: tool{first: isFile, code: set("--config -c --import-map --preload -r --require")}},
+		{names: "run", source: "the same: options come before the script", tool: tool{first: isFile, code: set("--config -c --import-map --preload -r --require")}},
 		{names: "test install add", source: "the same", tool: tool{first: isFile, rest: isFile}},
 	}},
 	{names: "tsx ts-node", source: "typestrong.org/ts-node/docs/options", tool: tool{first: isFile, stdin: true, code: set("-e -p -r --eval --print --require --import -C --compiler -O --compiler-options --loader")}},
@@ -172,7 +172,7 @@ var rows = []row{
 		{names: "exec x dlx", source: "the same", tool: tool{first: isCommand, code: set("-c --call --package -p"), loads: set("--package -p")}},
 		{names: "install i add ci update up upgrade link create init", source: "the same: --registry says whose packages run", tool: tool{first: isFile, rest: isFile, mixed: true, loose: true, code: set("--registry"), loads: set("--registry")}},
 		{names: "config set", source: "the same", tool: tool{first: isText, rest: isText, mixed: true}},
-		{names: "run run-script test t start stop restart", source: "the same: what stands behind -- is the script's", tool: tool{mixed: true, loose: true}},
+		{names: "run run-script test t start stop restart", source: "the same: arguments after -- are the script's", tool: tool{mixed: true, loose: true}},
 	}},
 	{names: "pip pip3 pipx", source: "pip.pypa.io/en/stable/cli/pip_install: -e, -r, -c, -i, -f name what is installed, and installing runs it", tool: tool{rest: isFile, mixed: true, loose: true, pins: "==", code: pipLoads, values: set("-t --target --version")}},
 	{names: "apt apt-get", source: "apt-get(8): -o, -c; install PACKAGE=VERSION", tool: tool{rest: isFile, mixed: true, loose: true, pins: "=", code: set("-o --option -c --config-file"), values: set("-t --target-release")}},

@@ -35,7 +35,7 @@ func (m *Machine) woken(x *event.External) {
 	case w.Kind == event.WakeEnd:
 		if m.draining == "" {
 			m.draining = w.Why
-			m.show(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: m.draining + "; what runs goes on to its end"})
+			m.show(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: m.draining + "; running items finish"})
 		}
 	default:
 		m.unbarDead()
@@ -81,7 +81,7 @@ func (m *Machine) obey() {
 		if m.control.By != "" {
 			m.draining += " by " + m.control.By
 		}
-		m.show(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: m.draining + "; what runs goes on to its end"})
+		m.show(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: m.draining + "; running items finish"})
 	}
 }
 

@@ -179,7 +179,7 @@ func (f *file) change(edit func(*backlog.Document) (backlog.Edit, error)) error 
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return fail(event.Transient, event.ReasonUnexplained, "%s was changed by somebody else each time that it was to be edited", f.name)
+	return fail(event.Transient, event.ReasonUnexplained, "%s changed each time before it could be edited", f.name)
 }
 
 func (f *file) tryChange(edit func(*backlog.Document) (backlog.Edit, error)) (done bool, err error) {

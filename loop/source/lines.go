@@ -219,7 +219,7 @@ func standingOf(o map[string]any) (s standing) {
 	case s.closed && s.why == "":
 		s.why = "the source says that it is closed"
 	case said && !ok && s.why == "":
-		s.why = "the source says that nobody may work on it"
+		s.why = "the source says not to work on it"
 	}
 	return s
 }

@@ -281,7 +281,7 @@ func (q *question) place() (place, error) {
 		return q.github()
 	case ir.SourceDispatch, ir.SourceImprovement:
 	}
-	return nil, fail(event.Fatal, event.ReasonStart, "nobody asks a source of kind %q", q.Kind)
+	return nil, fail(event.Fatal, event.ReasonStart, "sources of kind %q cannot be asked", q.Kind)
 }
 
 // listed is the answer to list: as many items as fit, and how many are left out. Closed items that no item needs are left out.
@@ -366,7 +366,7 @@ func (q *question) carryOut(ctx context.Context, a event.Attempt) (event.Attempt
 	if ans.Outcome == event.OK {
 		return ans, nil
 	}
-	e := event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, ExitCode: -1, Message: "nobody knows what became of it"}
+	e := event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, ExitCode: -1, Message: "its outcome is unknown"}
 	if ans.Error != nil {
 		e = *ans.Error
 	}

@@ -286,7 +286,7 @@ func TestFileChangedUnderUs(t *testing.T) {
 	beforeWrite = func(string) { b.write("TODO.md", b.read("TODO.md")+"\n") }
 	r = fileRequest(event.SourceTake, "3")
 	r.Token = b.claim("work", "3")
-	if ans := b.answer(r); ans.Error == nil || ans.Error.Kind != event.Transient || !strings.Contains(ans.Error.Message, "was changed by somebody else") {
+	if ans := b.answer(r); ans.Error == nil || ans.Error.Kind != event.Transient || !strings.Contains(ans.Error.Message, "changed each time") {
 		t.Errorf("%+v", ans.Error)
 	}
 }

@@ -230,7 +230,7 @@ func (g *git) run(dir string, args ...string) (string, error) {
 	if ans.Outcome == event.OK {
 		return strings.TrimSuffix(ans.Stdout, "\n"), nil
 	}
-	e := event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, ExitCode: -1, Message: "nobody knows what became of it"}
+	e := event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, ExitCode: -1, Message: "its outcome is unknown"}
 	if ans.Error != nil {
 		e = *ans.Error
 	}

@@ -92,7 +92,7 @@ func checkID(id string) error {
 	case len(id) > MaxID:
 		return fmt.Errorf("%w: an id of %d bytes, %d are allowed", ErrRecord, len(id), MaxID)
 	case !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
-		return fmt.Errorf("%w: the id %q has characters that nobody can type", ErrRecord, id)
+		return fmt.Errorf("%w: the id %q has characters that cannot be typed", ErrRecord, id)
 	}
 	return nil
 }

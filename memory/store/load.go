@@ -70,7 +70,7 @@ func (s *Store) look(ctx context.Context, cause error) error {
 	}
 	if errors.Is(cause, errAlone) {
 		s.options.frozen = true
-		s.options.Warn("the next command that uses the memory goes on with making it, or brings it forward")
+		s.options.Warn("the next command that uses the memory creates it or upgrades it")
 		return nil
 	}
 	s.failed = fmt.Errorf("the memory is damaged: %w", cause)

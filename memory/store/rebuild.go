@@ -81,7 +81,7 @@ func (s *Store) readBare() error {
 	if err != nil {
 		return err
 	}
-	cause := errors.New("found where nobody can write")
+	cause := errors.New("found where writing is impossible")
 	h, err := f.history(cause, time.Now().UTC())
 	if err != nil {
 		return err

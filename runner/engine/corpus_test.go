@@ -31,7 +31,7 @@ import (
 // What is there is never written again: a journal that diverges means that the number must rise (ir.Behaviour) and the old
 // meaning be kept for old journals. As long as no release has given the number out, the folder may be deleted and made anew:
 //
-//	rm testdata/journals/1/*.journal testdata/stores/*
+//	rm testdata/journals/2/*.journal testdata/stores/*
 //	go test ./runner/engine -run "TestJournals|TestStores" -journals.make -stores.make
 //	go test ./runner/engine -run TestJournals -journals.from STORE    adds the runs of a store
 var (

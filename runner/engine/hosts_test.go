@@ -245,7 +245,7 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), nil
+	return machine.New(g, expr.NewEvaluator(ir.RulesOf(h.Behaviour)), ir.RulesOf(h.Behaviour)), nil
 }
 
 // awaited are the names of the events that a run waits for.

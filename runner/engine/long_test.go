@@ -53,6 +53,7 @@ type apart struct {
 	long  *machine.Machine
 	held  held
 	graph *plan.Graph
+	rules ir.Rules
 	short int // how many results had parts beside the journal
 }
 
@@ -98,7 +99,7 @@ func (a *apart) Advance(budget int, out *event.Reaction) bool {
 	if err != nil {
 		panic(err)
 	}
-	if a.long, err = machine.Restore(a.graph, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules(), state); err != nil {
+	if a.long, err = machine.Restore(a.graph, expr.NewEvaluator(a.rules), a.rules, state); err != nil {
 		panic(err)
 	}
 	a.long.Bind(&a.held)
@@ -114,9 +115,9 @@ func TestReactionsToLongAnswers(t *testing.T) {
 	short, loads := 0, 0
 	storedJournals(t, func(name string, s *stored, g *plan.Graph) {
 		fresh := func() *machine.Machine {
-			return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
+			return machine.New(g, expr.NewEvaluator(ir.RulesOf(s.header.Behaviour)), ir.RulesOf(s.header.Behaviour))
 		}
-		a := &apart{Machine: fresh(), long: fresh(), held: held{parts: map[string]*event.Parts{}}, graph: g}
+		a := &apart{Machine: fresh(), long: fresh(), held: held{parts: map[string]*event.Parts{}}, graph: g, rules: ir.RulesOf(s.header.Behaviour)}
 		defer func() {
 			if p := recover(); p != nil {
 				t.Errorf("%s: %v", name, p)
@@ -204,7 +205,7 @@ workflow "w" {
 		fresh := func() *machine.Machine {
 			return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
 		}
-		a := &apart{Machine: fresh(), long: fresh(), held: held{parts: map[string]*event.Parts{}}, graph: g}
+		a := &apart{Machine: fresh(), long: fresh(), held: held{parts: map[string]*event.Parts{}}, graph: g, rules: ir.NewestRules()}
 		f := engine.NewFold(journal.Header{Format: journal.Format, Run: "long", Workflow: "w"}, a)
 		var out event.Reaction
 		for queue := []event.Event{{RunStarted: &event.RunStarted{Run: "long", Workflow: "w", Dir: "/"}}}; len(queue) > 0 && f.End() == nil; {

@@ -218,7 +218,7 @@ func TestAnswerRacesTheTime(t *testing.T) {
 		switch {
 		case counts && (v.Outcome != shared.Recorded || what.Word != event.WordApprove || len(what.By) != 1):
 			t.Errorf("run %s: the answer counts, and ann is told %+v, later %+v", run, v, what)
-		case !counts && (what.Word != event.WordReject || len(what.By) != 0 || !strings.Contains(what.Message, "nobody decided within 160ms, so it was rejected at ")):
+		case !counts && (what.Word != event.WordReject || len(what.By) != 0 || !strings.Contains(what.Message, "no decision within 160ms, so it was rejected at ")):
 			t.Errorf("run %s: the time was over first, and ann is told %+v, later %+v", run, v, what)
 		case again.Outcome != shared.Late || again.Word != what.Word || again.Message != what.Message:
 			t.Errorf("run %s: bob is told %+v, want %+v", run, again, what)

@@ -59,7 +59,7 @@ func storedJournals(t *testing.T, do func(name string, s *stored, g *plan.Graph)
 func TestRestoredAfterEveryEvent(t *testing.T) {
 	events := 0
 	storedJournals(t, func(name string, s *stored, g *plan.Graph) {
-		m := snapshottest.NewMachine(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules(), func() bool { return true })
+		m := snapshottest.NewMachine(g, expr.NewEvaluator(ir.RulesOf(s.header.Behaviour)), ir.RulesOf(s.header.Behaviour), func() bool { return true })
 		defer func() {
 			if p := recover(); p != nil {
 				t.Errorf("%s, after event %d: %v", name, m.Restored, p)
@@ -83,7 +83,7 @@ func TestRestoredAfterEveryEvent(t *testing.T) {
 // restoreFold makes a fold of its bytes.
 func restoreFold(h journal.Header, g *plan.Graph, state []byte) (*engine.Fold, error) {
 	return engine.RestoreFold(h, state, func(state []byte) (engine.Machine, error) {
-		return machine.Restore(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules(), state)
+		return machine.Restore(g, expr.NewEvaluator(ir.RulesOf(h.Behaviour)), ir.RulesOf(h.Behaviour), state)
 	})
 }
 
@@ -92,7 +92,7 @@ func restoreFold(h journal.Header, g *plan.Graph, state []byte) (*engine.Fold, e
 func TestRestoredFold(t *testing.T) {
 	batches := 0
 	storedJournals(t, func(name string, s *stored, g *plan.Graph) {
-		f := engine.NewFold(s.header, machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()))
+		f := engine.NewFold(s.header, machine.New(g, expr.NewEvaluator(ir.RulesOf(s.header.Behaviour)), ir.RulesOf(s.header.Behaviour)))
 		var out event.Reaction
 		for i, b := range s.batches {
 			if _, err := f.Replay(b, &out); err != nil {
@@ -152,7 +152,7 @@ func restoreLong(t *testing.T, events int) int {
 	t.Helper()
 	g, h := longRun(t, events)
 	fresh := func() *engine.Fold {
-		return engine.NewFold(h, machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()))
+		return engine.NewFold(h, machine.New(g, expr.NewEvaluator(ir.RulesOf(h.Behaviour)), ir.RulesOf(h.Behaviour)))
 	}
 	f := fresh()
 	var journaled []journal.Batch

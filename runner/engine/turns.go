@@ -38,7 +38,7 @@ func EventsOf(events func(definition []byte, first event.RunStarted) ([]string, 
 
 // SkipReason is why a run of a group does nothing: another run is ahead of it, and it does not wait.
 func (g Group) SkipReason(ahead string) string {
-	return fmt.Sprintf("run %s of the group %q is under way", ahead, g.Name)
+	return fmt.Sprintf("run %s of the group %q is running", ahead, g.Name)
 }
 
 // CancelReason is why a run of a group is cancelled when a newer one starts.

@@ -32,7 +32,7 @@ func Fail(ans *event.AttemptFinished, err *event.Error) {
 
 // FellSilent is the error of an attempt of which nothing was heard for longer than its agent's heartbeat.
 func FellSilent(beat time.Duration) *event.Error {
-	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: fmt.Sprintf("nothing was heard of it for %s", beat)}
+	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: fmt.Sprintf("no output or heartbeat for %s", beat)}
 }
 
 // WasCancelled is the error of an attempt that nobody wants any more: fatal, so that nobody tries again.

@@ -452,7 +452,7 @@ func TestSourceStubs(t *testing.T) {
   expect = ["loop.done == ['b', 'c'] && loop.taken == 2 && loop.left == [] && loop.warnings == []"]`,
 	}
 	for reply, warning := range map[string]string{
-		`{ status = 503 }`: "status 503", `{ error = { message = "no route" } }`: "no route", `{ hang = true }`: "exceeded its timeout of 1m0s", `{ lost = true }`: "it fell silent",
+		`{ status = 503 }`: "status 503", `{ error = { message = "no route" } }`: "no route", `{ hang = true }`: "exceeded its timeout of 1m0s", `{ lost = true }`: "lost contact with it",
 		`{ exit_code = 3 }`: "exit code 3", `{ output = "<html>" }`: "the answer has no list of items", `{ output = [{ title = "no id" }] }`: "an item needs id and title",
 	} {
 		tests[reply] = `

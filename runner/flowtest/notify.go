@@ -53,7 +53,7 @@ func (t *test) deliver(a *event.Attempt, s *notify.Send) (after time.Duration, w
 		by.asked++
 		var took time.Duration
 		if took, why = t.receive(reply, a); took > notify.MaxTry {
-			took, why = notify.MaxTry, fmt.Errorf("it did not end within %s", notify.MaxTry)
+			took, why = notify.MaxTry, fmt.Errorf("it exceeded its timeout of %s", notify.MaxTry)
 		}
 		if after += took; why == nil {
 			return after, nil

@@ -117,7 +117,7 @@ func (t *test) stubbedList(a *event.Attempt, ans *event.AttemptFinished) (answer
 		t.took = source.Timeout
 		executor.Fail(ans, source.TimedOut(a.Source.Source, source.Timeout))
 	case r.Lost:
-		executor.Fail(ans, &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: "it fell silent"})
+		executor.Fail(ans, &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: "lost contact with it"})
 	case code != 0:
 		executor.Fail(ans, executor.ExitError(code))
 		if failure != nil {

@@ -219,7 +219,7 @@ func (t *test) reply(r *ir.Reply, a *event.Attempt, ans *event.AttemptFinished) 
 			executor.Fail(ans, executor.FellSilent(a.Agent.Heartbeat))
 		}
 	case r.Lost:
-		executor.Fail(ans, &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: "it fell silent"})
+		executor.Fail(ans, &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: "lost contact with it"})
 	case failure != nil:
 		executor.Fail(ans, t.errorOf(failure, a, ans))
 	case ans.Outcome != event.OK:

@@ -199,7 +199,7 @@ func (r *Reader) Read(b Batch) ([]event.Event, error) {
 			return nil, broken("event %d: %v", want, err)
 		}
 		if ev.Seq != want {
-			return nil, broken("event %d stands where %d belongs", ev.Seq, want)
+			return nil, broken("event %d is where event %d should be", ev.Seq, want)
 		}
 		ev.Bind(b.From)
 		rest = rest[end:]

@@ -195,7 +195,7 @@ func (m *Machine) settleApproval(r ref, a *asking, word event.Word, by []string)
 
 // defaultApproval ends an approval that nobody has decided in time.
 func (m *Machine) defaultApproval(r ref, a *asking) {
-	why := fmt.Sprintf("nobody decided within %s", a.Until.Sub(a.Since))
+	why := m.reason(undecided, a.Until.Sub(a.Since))
 	approve := m.node(r).Action.(*ir.Approve)
 	if approve.Default != ir.ApproveByDefault {
 		m.endAsk(r, event.WordReject, nil, why)

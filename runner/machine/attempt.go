@@ -163,7 +163,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 
 func (m *Machine) whyStarted(r ref) string {
 	if x := m.liveState(r).cold; x != nil && x.silent > 0 {
-		return fmt.Sprintf("it fell silent, and starts again (%d of %d)", x.silent, plan.MaxSilences-1)
+		return m.reason(silentAgain, x.silent, plan.MaxSilences-1)
 	}
 	if n := m.node(r); n.When != nil && m.liveState(r).attempts == 1 && !m.isIteration(r) {
 		return "its condition holds: " + n.When.Text
@@ -249,7 +249,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	switch f.Outcome {
 	case event.OK:
 	case event.Lost:
-		m.failAttempt(a.ref, lostError(silence(f)))
+		m.failAttempt(a.ref, lostError(m.silence(f)))
 		return
 	case event.Failed, event.Refused:
 		if d.output, d.partial = m.handedIn(a.ref, f); d.partial {
@@ -558,7 +558,7 @@ func (m *Machine) expireChild(a *attempt, t timer) {
 		return
 	}
 	a.expired = &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
-		Message: "it did not end within " + t.elapsedSince(a.since)}
+		Message: m.reason(timedOut, "it", t.elapsedSince(a.since))}
 	m.askToEnd(a, "its time is up")
 }
 
@@ -624,11 +624,11 @@ func (m *Machine) failsIfLost(a *attempt) bool {
 }
 
 // silence is how an attempt was lost alone, in the host's words if it has any.
-func silence(f *event.AttemptFinished) string {
+func (m *Machine) silence(f *event.AttemptFinished) string {
 	if f.Error != nil && f.Error.Message != "" {
 		return f.Error.Message
 	}
-	return "it fell silent"
+	return m.reason(silent)
 }
 
 func lostError(how string) *event.Error {

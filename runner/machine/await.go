@@ -118,7 +118,7 @@ func (m *Machine) expireLevel(r ref, a *asking) {
 	if a.heard != 0 {
 		since = a.heard
 	}
-	why := fmt.Sprintf("nobody decided within %s", a.Until.Sub(since))
+	why := m.reason(undecided, a.Until.Sub(since))
 	m.endAsk(r, "", nil, "expired: "+why)
 	m.showNote(r, event.Warned, fmt.Sprintf("level %q: %s", e.of.Levels[e.at].Name, why), nil)
 	m.giveUp(r, "")

@@ -47,7 +47,7 @@ func (m *Machine) timeOutRun(t timer) {
 	if t.purpose == event.TimerFinally {
 		what, since = "finally", m.closedAt
 	}
-	message := what + " did not end within " + t.elapsedSince(since)
+	message := m.reason(timedOut, what, t.elapsedSince(since))
 	m.stopPhase(&phaseStop{status: event.FailedS, limit: t.purpose != event.TimerFinally, reason: message,
 		err: &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: message, ExitCode: -1}})
 }

@@ -64,7 +64,7 @@ func (m *Machine) settleTask(r ref, a *asking, word event.Word, by []string) {
 
 // expireTask ends a task that nobody has done in time.
 func (m *Machine) expireTask(r ref, a *asking) {
-	why := fmt.Sprintf("nobody did it within %s", a.Until.Sub(a.Since))
+	why := m.reason(notDone, a.Until.Sub(a.Since))
 	m.endAsk(r, "", nil, "expired: "+why)
 	m.answerTask(r, event.AttemptFinished{Outcome: event.Failed,
 		Error: &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: why, ExitCode: -1}})

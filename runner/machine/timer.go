@@ -149,7 +149,7 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 			return
 		}
 		m.failAfterChildren(t.ref, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
-			Message: "it did not end within " + t.elapsedSince(d.started)})
+			Message: m.reason(timedOut, "it", t.elapsedSince(d.started))})
 	case event.TimerFinally:
 		assert(false, "the timer of finally belongs to %s", d.path)
 	default:

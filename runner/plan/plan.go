@@ -428,7 +428,7 @@ func resolveAssignee(n *Node, a *ir.Assignee, wanted []string, agents map[string
 		}
 	}
 	if len(out.Members) == 0 {
-		return nil, fmt.Errorf("plan: node %q asks for capabilities that nobody of %s has", n.Name, out.Name())
+		return nil, fmt.Errorf("plan: node %q asks for capabilities that no member of %s has", n.Name, out.Name())
 	}
 	return out, nil
 }

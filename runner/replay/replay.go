@@ -78,7 +78,7 @@ func (w *World) run(h *host, m Machine, first event.RunStarted, v *view.Run) (*O
 			break
 		}
 		if len(h.out.Events) == MaxEvents {
-			return nil, fmt.Errorf("the run goes on beyond %d events", MaxEvents)
+			return nil, fmt.Errorf("the run has more than %d events", MaxEvents)
 		}
 		if err := h.feed(next); err != nil {
 			return nil, err

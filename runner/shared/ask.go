@@ -289,7 +289,7 @@ func (v *Verdict) late(d *decided) {
 		node = "the run"
 	}
 	v.Node = d.Node
-	v.Message = node + " waits for nobody any more: " + d.describe()
+	v.Message = node + " no longer waits for a decision: " + d.describe()
 }
 
 func (d *decided) describe() string {
@@ -322,7 +322,7 @@ func missedAsk(rows Rows, q *event.DecideRequest, open []openAsk) (v Verdict, er
 	case last != nil:
 		v.late(last)
 	case len(open) > 0:
-		v = Verdict{Outcome: Unasked, Message: fmt.Sprintf("%q waits for nobody; these do: %s", q.Node, nodesOf(open))}
+		v = Verdict{Outcome: Unasked, Message: fmt.Sprintf("%q does not wait for a decision; these do: %s", q.Node, nodesOf(open))}
 	default:
 		v = Verdict{Outcome: Unasked, Message: "nothing in the run waits for people"}
 	}

@@ -217,7 +217,7 @@ func (c *claimRow) holder() string {
 		return fmt.Sprintf("it was given up under token %d, and is a dead letter", c.Token)
 	case event.ClaimOpen:
 	}
-	return fmt.Sprintf("nobody has it; its newest token is %d", c.Token)
+	return fmt.Sprintf("it is free; its newest token is %d", c.Token)
 }
 
 // refusal says why a request does not have the claim; "" if it has.

@@ -287,7 +287,7 @@ func deliver(rows Rows, name string, e *Event, now event.Time) error {
 			err = buryEvent(rows, s, key, name, e, fmt.Sprintf("%d events led to it, each published by a run that the one before had started: %s", len(e.Causes), chain(e.Causes)), now)
 		case s.Waiting >= MaxDue:
 			s.Dead++
-			err = buryEvent(rows, s, key, name, e, fmt.Sprintf("%d events wait already for somebody who starts their runs", s.Waiting), now)
+			err = buryEvent(rows, s, key, name, e, fmt.Sprintf("%d events already wait for a process that starts their runs", s.Waiting), now)
 		default:
 			s.Waiting++
 			err = saveRow(rows, dueSpace, key, &due{Name: name})
@@ -459,7 +459,7 @@ func giveUpDue(rows Rows, seq string, now event.Time) error {
 	})
 	for _, key := range keys {
 		if err == nil {
-			err = noteDelivered(rows, &event.Delivered{Due: key, Dead: fmt.Sprintf("nobody started its run within %d days", int(EventAge.Hours()/24))}, now)
+			err = noteDelivered(rows, &event.Delivered{Due: key, Dead: fmt.Sprintf("no process started its run within %d days", int(EventAge.Hours()/24))}, now)
 		}
 	}
 	return err

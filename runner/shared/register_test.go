@@ -229,7 +229,7 @@ func TestDeadEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	emitting(t, rows, "a", later)
-	if list = dead(rows); len(list) != 2 || !strings.Contains(list[1].Error.Message, "10000 events wait") {
+	if list = dead(rows); len(list) != 2 || !strings.Contains(list[1].Error.Message, "10000 events already wait") {
 		t.Fatalf("beyond the bound the dead letters are %+v", list)
 	}
 }

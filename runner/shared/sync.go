@@ -114,7 +114,7 @@ func Sync(rows Rows, c *CheckIn) (a Meeting, err error) {
 		return a, refuse("the point %q waits for %s, and this check-in says %s", c.Point, strings.Join(m.Needs, ", "), strings.Join(needs, ", "))
 	}
 	if len(needs) == 0 && c.Key != "" && len(m.Needs) == 0 {
-		return a, refuse("nobody said for whom the point %q waits", c.Point)
+		return a, refuse("the point %q does not know yet which check-ins it waits for", c.Point)
 	}
 	if len(m.Needs) == 0 && len(needs) > 0 {
 		if err := m.learnNeeds(rows, c.Point, needs); err != nil {

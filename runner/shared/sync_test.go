@@ -239,7 +239,7 @@ func TestSyncTellsWhoIsMissing(t *testing.T) {
 	}
 	for want, c := range map[string]*CheckIn{
 		"this check-in says a, b":     {Point: "p", As: "b", Needs: []string{"a", "b"}, Waiter: Waiter{Key: "l"}},
-		"nobody said for whom":        {Point: "other", As: "b", Waiter: Waiter{Key: "l"}},
+		"does not know yet":           {Point: "other", As: "b", Waiter: Waiter{Key: "l"}},
 		"cannot be the name of a par": {Point: "p", As: ""},
 		"cannot be the name of a poi": {Point: strings.Repeat("x", limits.MaxSyncName+1), As: "a"},
 		"the limit is 256":            {Point: "p", As: "a", Needs: make256()},

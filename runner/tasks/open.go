@@ -114,7 +114,7 @@ func (f *Fold) newRound(told []Task, path string) []Task {
 
 // refuseRound refuses what belongs to the last round of a repeat: those whose work the condition judges learn what was said of it.
 func (f *Fold) refuseRound(told []Task, p *place, r *round) []Task {
-	rule := fmt.Sprintf("a gate had round %d made again", r.number)
+	rule := fmt.Sprintf("a gate refused round %d", r.number)
 	if until := f.flow.Nodes[p.node].Repeat.Until; until != nil {
 		rule = fmt.Sprintf("round %d did not meet its condition: %s", r.number, until.Text)
 	}

@@ -75,6 +75,6 @@ test "the time is over" {
   expect = [
     "step.kind.status == 'succeeded'",
     "map(refused_decisions, .why) == ['late', 'late']",
-    "refused_decisions[1].message contains 'nobody decided within 100ms, so it was approved at'",
+    "refused_decisions[1].message contains 'no decision within 100ms, so it was approved at'",
   ]
 }

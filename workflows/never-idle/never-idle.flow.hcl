@@ -1,6 +1,6 @@
 # Agents that are never idle while there is something to do, and cost nothing while there is not: what people hand in comes first, then the
-# list in TODO.md, then the items of ROADMAP.md, each of which becomes a ticket, and then a little tidying, once a day at most. Who can
-# do no more is stopped alone, and people get a message.
+# list in TODO.md, then the items of ROADMAP.md, each of which becomes a ticket, and then a little tidying, once a day at most. An
+# agent that can do no more is stopped alone, and people get a message.
 #
 #   flowrun dispatch add "Fix the login page" --label bug --priority 5
 #   flowrun loop next team --dry-run        # what would be taken, by whom, and why the rest is left

@@ -65,7 +65,7 @@ workflow "change" {
     default = []
   }
 
-  # The conductor answers with the parts, such as [{ who = "backend", task = "a table of orders" }]. Who is not a member fails that part.
+  # The conductor answers with the parts, such as [{ who = "backend", task = "a table of orders" }]. A name that is not a member fails that part.
   step "split" {
     agent  = agent.conductor
     task   = "Split the change, and name for each part a member of the team: ${input.change}"

@@ -133,7 +133,7 @@ func (x *admitting) noteEnd(a *event.Attempt, f *event.AttemptFinished, granted 
 func (x *admitting) judge(run string, condition *event.Late) (bool, error) {
 	judge, can := x.next.(executor.Judge)
 	if !can {
-		return false, fmt.Errorf("nobody here evaluates conditions")
+		return false, fmt.Errorf("conditions cannot be evaluated here")
 	}
 	return judge.Holds(run, condition)
 }

@@ -152,7 +152,7 @@ func TestGroupsSkip(t *testing.T) {
 	skipped := <-b.run
 	c.ended(b, event.Skipped)
 	list := journalOf(t, e, skipped)
-	if s := list[0].RunStarted.Skip; s != fmt.Sprintf("run %s of the group \"g\" is under way", run) || len(list) != 1 {
+	if s := list[0].RunStarted.Skip; s != fmt.Sprintf("run %s of the group \"g\" is running", run) || len(list) != 1 {
 		t.Errorf("the journal of the skipped one holds %d events, the first says %q", len(list), s)
 	}
 	if i, err := e.Get(context.Background(), skipped); err != nil || i.Status != event.Skipped {

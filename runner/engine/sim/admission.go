@@ -338,7 +338,7 @@ func (e *Engine) ChangeLimit(_ context.Context, c event.LimitChange) (changed bo
 func (e *Engine) judge(run string, condition *event.Late) (bool, error) {
 	judge, can := e.opts.World.(Judge)
 	if !can {
-		return false, errors.New("nobody here evaluates conditions")
+		return false, errors.New("conditions cannot be evaluated here")
 	}
 	return judge.Holds(run, condition)
 }

@@ -730,12 +730,12 @@ func (d *driver) planAnswer(a event.Attempt, answer event.AttemptFinished, took 
 	if a.Timeout > 0 && took > a.Timeout {
 		took = a.Timeout
 		partial := answer.Partial
-		answer = failure(a, event.Transient, event.ReasonTimeout, "it did not end within "+a.Timeout.String())
+		answer = failure(a, event.Transient, event.ReasonTimeout, "it exceeded its timeout of "+a.Timeout.String())
 		answer.Partial = partial
 	}
 	if e.silent[a.Key] < MaxSilent && e.strikes(e.opts.Faults.Silent, &e.struck.Silent) {
 		e.silent[a.Key]++
-		answer = failure(a, event.Transient, event.ReasonLost, "it fell silent")
+		answer = failure(a, event.Transient, event.ReasonLost, "lost contact with it")
 		answer.Outcome = event.Lost
 	}
 	if answer.StartedAt == 0 {

@@ -163,10 +163,10 @@ func TestHeartbeat(t *testing.T) {
 		script, want string
 		beat         time.Duration
 	}{
-		"silent from the start": {`sleep 1000`, "lost transient/lost/SIGTERM: nothing was heard of it for 100ms", 100 * time.Millisecond},
-		"silent after a while":  {`echo '{"type":"heartbeat"}'; sleep 1000`, "lost transient/lost/SIGTERM: nothing was heard of it for 100ms", 100 * time.Millisecond},
-		"less than a start":     {`sleep 1000`, "lost transient/lost/SIGTERM: nothing was heard of it for 1ns", 1},
-		"deaf, too":             {`trap "" TERM; echo; while :; do sleep 0.01; done`, "lost transient/lost/SIGKILL: nothing was heard of it for 2s", 2 * time.Second},
+		"silent from the start": {`sleep 1000`, "lost transient/lost/SIGTERM: no output or heartbeat for 100ms", 100 * time.Millisecond},
+		"silent after a while":  {`echo '{"type":"heartbeat"}'; sleep 1000`, "lost transient/lost/SIGTERM: no output or heartbeat for 100ms", 100 * time.Millisecond},
+		"less than a start":     {`sleep 1000`, "lost transient/lost/SIGTERM: no output or heartbeat for 1ns", 1},
+		"deaf, too":             {`trap "" TERM; echo; while :; do sleep 0.01; done`, "lost transient/lost/SIGKILL: no output or heartbeat for 2s", 2 * time.Second},
 		"beats":                 {`for i in 1 2 3 4 5; do sleep 0.5; echo '{"type":"heartbeat"}'; done; echo '{}'`, "ok exit=0", 2 * time.Second},
 		"beats on stderr":       {`for i in 1 2 3 4 5; do sleep 0.5; echo . >&2; done; echo '{}'`, "ok exit=0", 2 * time.Second},
 		"may be silent":         {`sleep 0.1; echo '{}'`, "ok exit=0", 0},

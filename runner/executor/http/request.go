@@ -78,7 +78,7 @@ func (e *exchange) address(address string) (u *url.URL, name string, _ *event.Er
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, "", refused("the URL %s is neither http nor https", name)
 	case u.User != nil:
-		return nil, "", refused("the URL %s has a user name or a password in it, which would stand in messages and logs. "+
+		return nil, "", refused("the URL %s has a user name or a password in it, which would appear in messages and logs. "+
 			"Give them in headers, from a sensitive variable: { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }", name)
 	case u.Host == "" || u.Hostname() == "":
 		return nil, "", refused("the URL %s names no host", name)

@@ -132,7 +132,7 @@ func (x *Executor) carryOut(ctx context.Context, a event.Attempt) error {
 	case ans.Error != nil:
 		return errors.New(ans.Error.Message)
 	}
-	return errors.New("nobody knows what became of it")
+	return errors.New("its outcome is unknown")
 }
 
 func (x *Executor) sendToFile(_ context.Context, a *event.Attempt, s *Send) error {

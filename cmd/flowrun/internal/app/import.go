@@ -29,7 +29,7 @@ func (a *app) newImportCommand() *cobra.Command {
 NAME.flow.hcl in the current folder, where NAME is the name of the file. It overwrites no file; --output names another one, and - is
 standard output. FILE may be - for standard input.
 
-What has a counterpart is carried over. What has none becomes a comment where it stood, and import lists it. A value that only
+Parts with a counterpart are carried over. A part without one becomes a comment in its place, and import lists it. A value that only
 the other tool knows, such as github.sha, becomes an input. Work that cannot be carried over, such as an action of the marketplace, becomes a
 step that fails with a message, so that nothing is left out silently. import also checks the program that it wrote.
 

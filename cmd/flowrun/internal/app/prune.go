@@ -17,7 +17,7 @@ func (a *app) newPruneCommand() *cobra.Command {
 	var r args.Prune
 	c := &cobra.Command{
 		Use: "prune", Short: "Remove ended runs, their called runs and their logs", Args: between(0, 0, ""),
-		Long: `prune removes runs that have ended: their journals, their log files and the runs that they called. Say which runs with --keep N or
+		Long: `prune removes runs that have ended: their journals, their log files and the runs that they called. Choose the runs with --keep N or
 --older-than AGE: the N newest runs stay, and runs that ended less than AGE ago stay. With both flags, prune removes runs that both
 allow. A run that can still be resumed stays; with --all, only a run that a process drives now stays. The newest run of a loop stays too,
 because the next one removes the rest. Removed runs cannot be restored.

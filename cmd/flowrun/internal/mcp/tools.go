@@ -68,7 +68,7 @@ var tools = []tool{
 		about:     "The reference of the language: a block (step), an attribute (step.when), a function (substr), a code (F0302), a word of another tool (matrix), or a topic: conditions, types, names, limits, exit-codes.",
 		arguments: []argument{{name: "word", kind: word, about: "What to explain.", required: true}}},
 	{name: "format", title: "Format files", right: Run, command: []string{"fmt"}, plain: true,
-		about:     "Give workflow files their one layout. The meaning of a program never changes.",
+		about:     "Format workflow files. The meaning of a program never changes.",
 		arguments: []argument{path}},
 	{name: "plan", title: "Show what a run would do", right: Read, command: []string{"plan"},
 		about:     "The nodes of a workflow in their order, the attempts and the cost at most, and how long a run would take. Nothing runs.",
@@ -136,6 +136,6 @@ var tools = []tool{
 		arguments: []argument{{name: "query", kind: word, about: "What to look for, in words.", required: true}, {name: "results", kind: count, about: "So many at most."}, {name: "agent", kind: text, about: "Only entries that this agent sees."}}},
 	{name: "memory_add", title: "Add to the memory", right: Run, command: []string{"memory", "add"},
 		about: "Keep a lesson for later work.",
-		arguments: []argument{{name: "lesson", kind: text, about: "The lesson, in a sentence.", required: true}, {name: "context", kind: text, about: "In what context it was learned."}, {name: "observation", kind: text, about: "What was seen."},
+		arguments: []argument{{name: "lesson", kind: text, about: "The lesson, in a sentence.", required: true}, {name: "context", kind: text, about: "In what context it was learned."}, {name: "observation", kind: text, about: "The observation behind the lesson."},
 			{name: "type", kind: text, about: "Its kind.", words: []string{"success", "failure", "insight"}}, {name: "tag", kind: many, about: "Tags."}, {name: "agent", kind: text, about: "The only agent that sees it."}}},
 }

@@ -176,13 +176,13 @@ var routes = []route{
 		{"node", "Only attempts of this node, and of the nodes in it." + aboutPath, "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}/logs/{attempt}/{stream}", about: "What an attempt wrote: the stream is stdout or stderr. Of an attempt that runs it is what the attempt has written so far.", document: "text/plain", parts: true, stream: (*Server).log, header: []param{
 		{"Range", "The part that is wanted, such as bytes=1000-.", "string"}}},
-	{method: "GET", path: "/api/v1/inbox", about: "What waits for people, the oldest first.", answer: Inbox{}, do: asking(event.StoreRequest{Asks: true})},
+	{method: "GET", path: "/api/v1/inbox", about: "Requests that wait for people, the oldest first.", answer: Inbox{}, do: asking(event.StoreRequest{Asks: true})},
 	{method: "GET", path: "/api/v1/inbox/form", about: "The inputs that an approval asks for.", answer: Form{}, do: (*Server).form, query: []param{
 		{"run", "The run.", "string"}, {"node", "The path of the node that waits." + aboutPath, "string"}}},
 	{method: "GET", path: "/api/v1/events", about: "The events of the last 7 days, the oldest first.", answer: Events{}, do: asking(event.StoreRequest{Events: true})},
 	{method: "POST", path: "/api/v1/events", about: "Publishes an event.", body: Emit{}, answer: Emitted{}, do: (*Server).emit},
 	{method: "POST", path: "/webhooks/{name}", about: "A delivery to the webhook of a block  on \"webhook.NAME\". Its signature is checked in place of a token. The event is durable before the answer. A delivery that comes again is answered as the first, and starts nothing.", raw: true, open: true, answer: Delivered{}, do: (*Server).deliver},
-	{method: "GET", path: "/api/v1/dead-letters", about: "What was given up, the oldest first.", answer: DeadLetters{}, do: asking(event.StoreRequest{Dead: &event.DeadRequest{}})},
+	{method: "GET", path: "/api/v1/dead-letters", about: "Work that was given up, the oldest first.", answer: DeadLetters{}, do: asking(event.StoreRequest{Dead: &event.DeadRequest{}})},
 	{method: "POST", path: "/api/v1/dead-letters/{id}/redrive", about: "Tries a dead letter again: a failed run is repeated, a message is sent, an item can be taken again, and an event or the moments of a routine start their runs. The daemon drives the runs. A letter whose work succeeds is closed.", body: Redrive{}, answer: Redriven{}, do: (*Server).redrive},
 	{method: "POST", path: "/api/v1/dead-letters/{id}/drop", about: "Removes a dead letter. It removes no run and sends no message.", body: Nothing{}, answer: Done{}, do: change("dead_letter.drop", "id", (*Server).knowLetter, dropLetter)},
 	{method: "GET", path: "/api/v1/programs", about: "The registered programs, and what starts their runs.", answer: Programs{}, do: (*Server).programs},

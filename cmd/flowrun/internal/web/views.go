@@ -61,7 +61,7 @@ var flashes = map[string]string{"cancel": "The end of the run was asked for.", "
 	"withdraw": "The work was taken back.", "run": "The routine has started a run.", "emit": "The event was published.",
 	"redrive": "The letter is tried again. It goes when that succeeds.", "sent": "The message was sent.", "drop": "The letter was removed.", "many": "Your answers were recorded.",
 	"reset": "The breaker is closed, and its failures are forgotten.", "halt": "No new attempt of the agent starts.", "start": "The agent starts attempts again.", "same": "There was nothing to change.",
-	"m-pin": "The entry is pinned.", "m-unpin": "The entry is not pinned any more.", "m-forget": "The entry is forgotten.", "m-revert": "What was reverted is as if it had never been written.",
+	"m-pin": "The entry is pinned.", "m-unpin": "The entry is not pinned any more.", "m-forget": "The entry is forgotten.", "m-revert": "The entries are reverted, as if they had never been written.",
 	"m-supersede": "This entry supersedes the other one."}
 
 func number(n int) string { return strconv.Itoa(n) }

@@ -811,7 +811,7 @@ func TestMemory(t *testing.T) {
 	does("supersede", "supersedes the other one", "id", "M/1 &", "lesson", "Mend the parser test.", "by", "ann")
 	h.has(one, "<strong>superseded</strong>")
 	does("forget", "The entry is forgotten.", "id", "N-3", "by", "ann")
-	does("revert", "as if it had never been written", "run", "r-1", "by", "ann")
+	does("revert", "as if they had never been written", "run", "r-1", "by", "ann")
 	h.has("/memory?run=r-1", "No entry matches.")
 	if status, _ := h.post("/memory/burn", "id", "N-1", "by", "ann"); status != 404 {
 		t.Errorf("a change that does not exist answers %d", status)

@@ -128,7 +128,7 @@ func (w *Worker) giveBack(ctx context.Context, a *event.Attempt, f *event.Attemp
 func (w *Worker) judge(run string, condition *event.Late) (bool, error) {
 	judge, can := w.Executor.(executor.Judge)
 	if !can {
-		return false, errors.New("nobody here evaluates conditions")
+		return false, errors.New("conditions cannot be evaluated here")
 	}
 	return judge.Holds(run, condition)
 }
