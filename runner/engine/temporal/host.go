@@ -107,6 +107,7 @@ type Host struct {
 	mu        sync.Mutex
 	kept      map[string]*execution // executions that were replayed, by their ids
 	keptBytes int
+	pasts     map[string]*past     // earlier executions that are being read, by the last of them
 	silence   map[string]time.Time // when the workers of a run did not answer
 	unshared  atomic.Bool          // a reader looked for a long output, and there is no folder for them
 }
@@ -179,7 +180,7 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 			WorkerStopTimeout:        cmp.Or(o.Grace, engine.DefaultStopGrace),
 			OnFatalError:             func(err error) { fatal <- err },
 		})
-		h.register(w, nil)
+		h.register(w, &run.Host{Earlier: h.earlier})
 		w.RegisterActivityWithOptions(x.Attempt, activity.RegisterOptions{Name: wire.Attempt})
 		if err := w.Start(); err != nil {
 			stopAll(workers)
@@ -233,13 +234,13 @@ func stopAll(workers []worker.Worker) {
 	all.Wait()
 }
 
-// register registers the workflow of runs.
+// register registers the workflow of runs. of says what becomes of batches, and where those of earlier executions are.
 func (h *Host) register(r interface {
 	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
-}, record func(journal.Batch, event.Time)) {
-	r.RegisterWorkflowWithOptions((&run.Host{Machines: h.options.Machines, Externals: h.options.Externals, Soft: h.options.Soft, Heartbeat: h.options.Heartbeat, Record: record,
-		Artifacts: h.artifacts, Large: h.options.Large, Group: h.options.Group, Events: h.options.Events, Clock: h.options.Clock}).Workflow,
-		workflow.RegisterOptions{Name: wire.Workflow})
+}, of *run.Host) {
+	of.Machines, of.Externals, of.Soft, of.Heartbeat = h.options.Machines, h.options.Externals, h.options.Soft, h.options.Heartbeat
+	of.Artifacts, of.Large, of.Group, of.Events, of.Clock = h.artifacts, h.options.Large, h.options.Group, h.options.Events, h.options.Clock
+	r.RegisterWorkflowWithOptions(of.Workflow, workflow.RegisterOptions{Name: wire.Workflow})
 }
 
 // Start makes a run durable. Any worker may drive it from then on.

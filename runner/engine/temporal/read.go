@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/temporal/run"
 	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -200,8 +201,9 @@ type execution struct {
 // maxKept bounds the bytes of replayed executions that are kept.
 const maxKept = 64 << 20
 
-// replayed replays an execution, unless it was replayed before and has not changed. length is that of its history, 0 if it is not known.
-func (h *Host) replayed(ctx context.Context, run, id string, length int64) (*execution, error) {
+// replayed replays an execution, unless it was replayed before and has not changed. length is that of its history, 0 if it is not known;
+// earlier are the batches of the executions before.
+func (h *Host) replayed(ctx context.Context, run, id string, length int64, earlier []journal.Batch) (*execution, error) {
 	h.mu.Lock()
 	x := h.kept[id]
 	h.mu.Unlock()
@@ -220,7 +222,7 @@ func (h *Host) replayed(ctx context.Context, run, id string, length int64) (*exe
 	if len(all.Events) == 0 {
 		return nil, fmt.Errorf("%w: %s has no history", engine.ErrNoRun, run)
 	}
-	batches, err := h.replay(all)
+	batches, err := h.replay(all, earlier)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", run, err)
 	}
@@ -272,15 +274,17 @@ func (h *Host) replayAfter(ctx context.Context, run string, seq uint64, each fun
 	}
 	info := d.GetWorkflowExecutionInfo()
 	newest := info.GetExecution().GetRunId()
+	var earlier []journal.Batch
 	for id := firstOf(info.GetFirstRunId(), newest); id != ""; {
 		length := int64(0)
 		if id == newest {
 			length = info.GetHistoryLength()
 		}
-		x, err := h.replayed(ctx, run, id, length)
+		x, err := h.replayed(ctx, run, id, length, earlier)
 		if err != nil {
 			return err
 		}
+		earlier = append(earlier, x.batches...)
 		for _, b := range x.batches {
 			if b.First > seq {
 				if err := each(b); err != nil {
@@ -296,11 +300,12 @@ func (h *Host) replayAfter(ctx context.Context, run string, seq uint64, each fun
 // Replay runs the workflow of an execution again over its history, without a server, and returns the batches that it makes. The error wraps
 // [engine.ErrDiverged] if this release asks the server for other things than the history has.
 func Replay(o Options, all *history.History) ([]journal.Batch, error) {
-	return (&Host{options: o}).replay(all)
+	return (&Host{options: o}).replay(all, nil)
 }
 
-// replay runs the workflow again over the history of an execution, and returns the batches that it makes.
-func (h *Host) replay(all *history.History) (batches []journal.Batch, err error) {
+// replay runs the workflow again over the history of an execution, and returns the batches that it makes. earlier are those of the executions
+// before.
+func (h *Host) replay(all *history.History, earlier []journal.Batch) (batches []journal.Batch, err error) {
 	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: h.options.Reader, DisableDeadlockDetection: true}) // a reader may take its time
 	if err != nil {
 		return nil, err
@@ -318,10 +323,13 @@ func (h *Host) replay(all *history.History) (batches []journal.Batch, err error)
 	if durable == 0 {
 		return nil, nil
 	}
-	h.register(r, func(b journal.Batch, at event.Time) {
-		if at <= durable {
-			batches = append(batches, b)
-		}
+	h.register(r, &run.Host{
+		Record: func(b journal.Batch, at event.Time) {
+			if at <= durable {
+				batches = append(batches, b)
+			}
+		},
+		Earlier: func(string, string, string) ([]journal.Batch, error) { return earlier, nil },
 	})
 	h.unshared.Store(false)
 	if err := r.ReplayWorkflowHistory(quiet, all); err != nil {

@@ -68,6 +68,9 @@ type Host struct {
 	Artifacts func(run string) event.Artifacts
 	// Large says that payloads lie beside the server where they are large: [wire.MaxLarge] bounds them.
 	Large bool
+	// Earlier, if set, returns the batches of the executions of a run from one to another: a state that another release has left is passed
+	// over for them. Histories of executions that have ended do not change, so that each call for the same ones returns the same.
+	Earlier func(run, first, last string) ([]journal.Batch, error)
 	// Group and Events say in which group a run is, and for which events it waits: see local.Options. They are pure.
 	Group  func(definition []byte, first event.RunStarted) (engine.Group, error)
 	Events func(definition []byte, first event.RunStarted) ([]string, error)
@@ -196,22 +199,56 @@ func (d *drive) open() error {
 				return d.Machines.Restore(s.Header, s.Definition, state)
 			})
 		}
+		if err != nil && d.Earlier != nil {
+			return d.rebuild(s, err)
+		}
 		if err != nil {
 			return fmt.Errorf("run %s: its state of another execution: %w", s.Header.Run, err)
 		}
-	} else {
-		m, err := d.Machines.Machine(s.Header, s.Definition)
-		if err != nil {
+	} else if err := d.begin(s); err != nil {
+		return err
+	}
+	d.bind()
+	return nil
+}
+
+// begin makes the session of a run whose journal is empty.
+func (d *drive) begin(s engine.Start) error {
+	m, err := d.Machines.Machine(s.Header, s.Definition)
+	if err != nil {
+		return err
+	}
+	d.Session = engine.NewSession(s, m)
+	return nil
+}
+
+// rebuild makes the session of a run whose state this release cannot read, from the histories of the executions before this one. It asks the server
+// for nothing that the history of this execution would have to have: a worker of the other release may have begun it.
+func (d *drive) rebuild(s engine.Start, unread error) error {
+	info := workflow.GetInfo(d.ctx)
+	batches, err := d.Earlier(s.Header.Run, info.FirstRunID, info.ContinuedExecutionRunID)
+	if err != nil {
+		return fmt.Errorf("run %s: another release has left its state (%w), and its earlier executions cannot be read: %w", s.Header.Run, unread, err)
+	}
+	if err := d.begin(s); err != nil {
+		return err
+	}
+	d.bind()
+	for _, b := range batches {
+		if _, err := d.Rebuild(b); err != nil {
 			return err
 		}
-		d.Session = engine.NewSession(s, m)
 	}
+	return nil
+}
+
+// bind says where the long parts of answers lie, and how much is handed out at once.
+func (d *drive) bind() {
 	if d.Artifacts != nil {
-		d.artifacts = d.Artifacts(s.Header.Run)
+		d.artifacts = d.Artifacts(d.start.Header.Run)
 		d.Fold().Bind(d.artifacts)
 	}
 	d.SetWindow(engine.Window{Attempts: Window, Children: Window})
-	return nil
 }
 
 // turn waits until something happens, and makes a round of it.
