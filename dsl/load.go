@@ -30,6 +30,8 @@ type Program struct {
 	Sources map[string][]byte
 	// Positions says where things are declared; see lower.Positions for the keys: "WORKFLOW", "WORKFLOW/NODE", "var.NAME" …
 	Positions map[string]diag.Range
+	// Engine is the address of the server on which the program asks to run; "" is the store. It is not a part of the definition.
+	Engine string
 
 	core *core.Program // nil if there are errors in the text
 }
@@ -112,6 +114,7 @@ func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.
 		}
 		return p, nil, list
 	}
+	p.Engine = checked.Engine()
 	for _, w := range checked.Workflows {
 		p.Nodes += len(w.All)
 	}

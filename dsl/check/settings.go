@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/schema"
 )
 
 // settings checks the block flowrun: that this release is one that the program asks for, and the engine one that it has.
@@ -28,14 +27,32 @@ func (c *checker) settings(b *Block) {
 		}
 		c.report(d)
 	}
-	if a := b.attr("engine"); a != nil && a.Text != "" && a.Text != "local" {
+	if a := b.attr("engine"); a != nil && a.Text != "" && a.Text != LocalEngine && !EngineAddress.MatchString(a.Text) {
 		d := diag.Diagnostic{Code: "F0277", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Unknown engine %.60q", a.Text),
-			Detail: `The only engine is local:  engine = "local".`}
+			Detail: `Engines are the store of this machine:  engine = "local",  and a Temporal server:  engine = "temporal://HOST:PORT/NAMESPACE".`}
 		if strings.HasPrefix(a.Text, "temporal://") {
-			d = notYet(a.span(), "The engine of Temporal", schema.PlannedWord("flowrun", "engine", "temporal"), b.Words())
+			d.Summary = fmt.Sprintf("%.60q is not the address of a Temporal server", a.Text)
+			d.Detail = `Write the host, the port and the namespace:  engine = "temporal://HOST:PORT/NAMESPACE".  ?queue=NAME behind the namespace names the task queue.`
 		}
 		c.report(d)
 	}
+}
+
+// LocalEngine is the engine of this machine.
+const LocalEngine = "local"
+
+// EngineAddress matches the address of a Temporal server, as the host of these runs reads it.
+var EngineAddress = regexp.MustCompile(`^temporal://(?:[^\s/?#@:%\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}/*[^\s/?#%]*/*(?:\?queue=[^\s&#=;%]+)?$`)
+
+// Engine is the address of the Temporal server that the program names; "" for the store of the machine.
+func (p *Program) Engine() string {
+	if p.Settings == nil {
+		return ""
+	}
+	if a := p.Settings.attr("engine"); a != nil && a.Text != LocalEngine {
+		return a.Text
+	}
+	return ""
 }
 
 // version is major, minor and patch. What stands behind a dash, as in 0.3.0-dev, is not compared: a build on the way to a

@@ -190,7 +190,7 @@ var Codes = map[string]string{
 	"F0274": "A switch has no cases.",
 	"F0275": "A node is read before it runs, in finally.",
 	"F0276": "The program needs another release of flowrun, or its required_version is not valid.",
-	"F0277": "An engine does not exist.",
+	"F0277": "An engine is neither local nor the address of a Temporal server.",
 	"F0278": "The progress of a deadline is not an increasing list of percentages.",
 	"F0279": "A default does not match its enum or validation, or a validation reads another value.",
 	"F0280": "The enum of a variable or input does not list values of its type, each once.",

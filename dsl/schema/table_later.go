@@ -31,8 +31,6 @@ var planned = []Planned{
 	{Block: "agent", Attr: "prompt", Doc: "Instructions for a chat agent before its tasks.", Instead: "soul  is put before each task of the agent."},
 	{Block: "gate", Attr: "retry", Doc: "How often a gate that fails is asked again.", Instead: "on_fail = \"retry\"  makes another attempt of the step; retry of the step says how many."},
 	{Block: "output", Attr: "sensitive", Doc: "Keeps an output out of logs and screen.", Instead: "Outputs are stored, so an output cannot be sensitive. Read the variable where it is needed."},
-
-	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 }
 
 // AllPlanned is the table: what belongs to the language and is not carried out yet.

@@ -331,7 +331,7 @@ var topBlocks = map[string]*Block{
 	"validation": {Doc: "A condition that a value must meet before anything starts.", Attrs: attrs(cond, say)},
 	"flowrun": {Doc: "Settings for the whole program.", Attrs: attrs(
 		Attr{Name: "required_version", Kind: Text, Doc: "The releases of flowrun that the program is for, such as \">= 0.3, < 2\"."},
-		Attr{Name: "engine", Kind: Text, Default: `"local"`, Doc: "Engine that runs workflows."}, later("flowrun.store"))},
+		Attr{Name: "engine", Kind: Text, Default: `"local"`, Doc: "Where flowrun apply starts runs of the program: \"local\" is the store of this machine, temporal://HOST:PORT/NAMESPACE a Temporal server. ?queue=NAME behind the namespace names the task queue. The flag --engine overrides FLOWRUN_ENGINE, which overrides the file; --store chooses the store."}, later("flowrun.store"))},
 	"locals": {Doc: "Named expressions over variables and other locals, read as local.NAME.", Free: true},
 
 	"agent": {Label: "name", Doc: "A program, service or person that carries out tasks. While an agent is stopped (flowrun agents stop NAME), none of its tasks starts in any run of the store. After an error of the kind rate_limited with a time to retry, its tasks wait until that time.",

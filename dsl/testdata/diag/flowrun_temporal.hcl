@@ -1,5 +1,5 @@
 flowrun {
-  engine = "temporal://localhost:7233/default"
+  engine = "temporal://127.0.0.1"
 }
 workflow "w" {
   step "a" { run = ["true"] }

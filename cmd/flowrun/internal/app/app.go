@@ -46,8 +46,10 @@ type app struct {
 	arguments []string // the words of the command line
 	global    args.Global
 	limits    syntax.Limits
-	grace     time.Duration // between TERM and KILL of an attempt; 0 is the default
-	asJSON    bool          // results, diagnostics and errors are JSON
+	// fileEngine is the engine that the file of a program names, where nothing else names one.
+	fileEngine string
+	grace      time.Duration // between TERM and KILL of an attempt; 0 is the default
+	asJSON     bool          // results, diagnostics and errors are JSON
 	// memoryFile is the program that selects the memory: --file of the memory's commands.
 	memoryFile string
 	out, err   *ui.Term

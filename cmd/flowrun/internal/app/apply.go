@@ -53,9 +53,6 @@ func (a *app) runApply(o *args.Apply) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if o.Engine != "" {
-		return a.applyOnFleet(o)
-	}
 	reports, err := o.Forms(ui.ReportForms)
 	if err != nil {
 		return err
@@ -64,6 +61,12 @@ func (a *app) runApply(o *args.Apply) error {
 	p, w, err := a.pickWorkflow(&o.Path, o.Workflow)
 	if err != nil {
 		return err
+	}
+	if err := a.useEngineOf(p); err != nil {
+		return err
+	}
+	if o.Engine = a.engine(); o.Engine != "" {
+		return a.applyOnFleet(o, p, w, reports)
 	}
 	first, held, err := a.newFirstEvent(p, w, o)
 	if err != nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -64,16 +65,49 @@ func (a *app) engineFlags(c *cobra.Command) {
 		"the `folder` that workers and readers of an engine share, for logs and long outputs (also "+artifactsEnv+")")
 }
 
-// engine is the address of the server that keeps the runs; "" for the store.
+// engine is the address of the server that keeps the runs; "" for the store. A flag goes before the environment, and that before a file.
 func (a *app) engine() string {
-	address := a.global.Engine
-	if address == "" {
-		address = a.getenv(engineEnv)
-	}
+	address := cmp.Or(a.global.Engine, a.getenv(engineEnv), a.fileEngine)
 	if address == localEngine {
 		return ""
 	}
 	return address
+}
+
+// useEngineOf takes the engine that the file of a program names, unless a flag or the environment says where the runs are.
+func (a *app) useEngineOf(p *program) error {
+	if cmp.Or(a.global.Engine, a.getenv(engineEnv), a.global.Store) != "" || p.engine == "" {
+		return a.checkArtifacts()
+	}
+	a.fileEngine = p.engine
+	return a.checkEngine()
+}
+
+// refuseEngineOf refuses a command that only a store has, for a program whose file names an engine.
+func (a *app) refuseEngineOf(p *program, command string) error {
+	if err := a.useEngineOf(p); err != nil || a.engine() == "" {
+		return err
+	}
+	return a.refuseOnEngine(command, onEngine[command])
+}
+
+func (a *app) refuseOnEngine(command, what string) error {
+	return &args.Error{Message: fmt.Sprintf("flowrun %s %s", command, what), Hint: "The engine is " + ui.Clean(a.engine()) + "; --engine local is the store."}
+}
+
+// checkArtifacts refuses the folder of an engine where the runs are in a store.
+func (a *app) checkArtifacts() error {
+	if a.engine() == "" && a.global.Artifacts != "" {
+		return &args.Error{Message: "--artifacts is the folder of an engine, and the runs are in a store", Hint: "Name the engine: --engine temporal://HOST:PORT/NAMESPACE."}
+	}
+	return nil
+}
+
+func (a *app) checkEngine() error {
+	if err := fleet.Check(a.engine()); err != nil {
+		return &args.Error{Message: "--engine: " + err.Error()}
+	}
+	return nil
 }
 
 // checkCommandEngine refuses a command that an engine does not carry out, and an engine where none belongs.
@@ -86,8 +120,8 @@ func (a *app) checkCommandEngine(c *cobra.Command) error {
 	address := a.engine()
 	name := strings.Join(words, " ")
 	switch {
-	case address == "" && a.global.Artifacts != "" && what != aside:
-		return &args.Error{Message: "--artifacts is the folder of an engine, and the runs are in a store", Hint: "Name the engine: --engine temporal://HOST:PORT/NAMESPACE."}
+	case address == "" && what != aside && name != "apply": // whose file may name an engine
+		return a.checkArtifacts()
 	case address == "" && what == aside && a.global.Engine+a.global.Artifacts == "", address == "" && what != aside:
 		return nil
 	case what == aside && a.global.Engine+a.global.Artifacts == "": // of the environment, for other commands
@@ -95,14 +129,11 @@ func (a *app) checkCommandEngine(c *cobra.Command) error {
 	case what == aside:
 		return &args.Error{Message: fmt.Sprintf("%s needs no engine", name), Hint: "Leave --engine and --artifacts out."}
 	case what != carried || !known:
-		return &args.Error{Message: fmt.Sprintf("flowrun %s %s", name, what), Hint: "The engine is " + ui.Clean(address) + "; --engine local is the store."}
+		return a.refuseOnEngine(name, what)
 	case a.global.Store != "":
 		return &args.Error{Message: "--store and --engine cannot be combined: the server keeps the runs", Hint: "Leave one of them out."}
 	}
-	if err := fleet.Check(address); err != nil {
-		return &args.Error{Message: "--engine: " + err.Error()}
-	}
-	return nil
+	return a.checkEngine()
 }
 
 // artifacts is the folder that workers and readers of the engine share, absolute; "" if there is none.
@@ -119,8 +150,8 @@ func (a *app) artifacts() (string, error) {
 
 // engineHints are the flags of the engine for a command that a message names.
 func (a *app) engineHints() (flags string) {
-	if a.global.Engine != "" {
-		flags += " --engine " + ui.Quote(a.global.Engine)
+	if engine := cmp.Or(a.global.Engine, a.fileEngine); engine != "" {
+		flags += " --engine " + ui.Quote(engine)
 	}
 	if a.global.Artifacts != "" {
 		flags += " --artifacts " + ui.Quote(a.global.Artifacts)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -32,13 +33,8 @@ func (a *app) openFleet() (*store, error) {
 }
 
 // applyOnFleet starts a run on another engine, and follows it to its end. The run goes on without the follower.
-func (a *app) applyOnFleet(o *args.Apply) error {
-	reports, err := o.Forms(ui.ReportForms)
-	if err != nil {
-		return err
-	}
-	p, w, err := a.pickWorkflow(&o.Path, o.Workflow)
-	if err != nil {
+func (a *app) applyOnFleet(o *args.Apply, p *program, w *ir.Workflow, reports []args.Form) error {
+	if err := o.Check(); err != nil { // the file may have named the engine
 		return err
 	}
 	first, _, err := a.newFirstEvent(p, w, o)

@@ -46,6 +46,9 @@ func (a *app) runLoopNext(o *args.LoopNext) error {
 	if err != nil {
 		return err
 	}
+	if err := a.refuseEngineOf(p, "loop"); err != nil {
+		return err
+	}
 	l, err := p.loop(o.Name)
 	if err != nil {
 		return err

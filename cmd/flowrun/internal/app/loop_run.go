@@ -49,6 +49,9 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 	if err != nil {
 		return err
 	}
+	if err := a.refuseEngineOf(p, "loop"); err != nil {
+		return err
+	}
 	l, err := p.loop(o.Name)
 	if err != nil {
 		return err

@@ -73,6 +73,10 @@ func (a *app) runPlan(o *args.Plan) error {
 		return err
 	}
 	result := &ui.Planned{Outline: outline.Of(g, known.Eval), Scripts: scripts.Of(p.ir, w), Routines: planRoutines(p.ir, w.Name, time.Now()), Starts: graph.Starts(&ir.Program{Ons: p.ir.Ons, Loops: p.ir.Loops}, w.Name)}
+	if err := a.useEngineOf(p); err != nil {
+		return err
+	}
+	result.Engine = a.fileEngine
 	if err = a.planFromStore(o, g, known, result); err != nil {
 		return err
 	}

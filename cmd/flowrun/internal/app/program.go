@@ -31,6 +31,7 @@ type program struct {
 	positions map[string]diag.Range
 	lowered   func() []byte
 	agent     func(name string, expanded bool) []byte
+	engine    string // the address of the server that the file names; "" for the store
 }
 
 // readProgram loads the program at a path that a user named, with or without errors in it.
@@ -114,7 +115,7 @@ func (a *app) loadProgram(path string) (*program, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	return &program{p.IR, path, dir, p.Sources, p.Positions, p.Lowered, p.Agent}, nil
+	return &program{p.IR, path, dir, p.Sources, p.Positions, p.Lowered, p.Agent, p.Engine}, nil
 }
 
 // refusal is the exit code for errors in a program. If files could not be read, it is the code of a

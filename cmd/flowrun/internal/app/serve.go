@@ -128,6 +128,9 @@ func (a *app) registerServe(s *store, path string, o *args.Serve) error {
 	if err != nil {
 		return err
 	}
+	if err := a.refuseEngineOf(p, "serve"); err != nil {
+		return err
+	}
 	first, _, err := a.newFirstEvent(p, &ir.Workflow{}, &args.Apply{Given: args.Given{Vars: o.Vars, VarFiles: o.VarFiles}})
 	if err != nil {
 		return err

@@ -21,6 +21,8 @@ type Planned struct {
 	Routines []PlannedRoutine `json:"routines,omitempty"`
 	// Starts say what else starts it by itself: events and loops.
 	Starts []string `json:"starts,omitempty"`
+	// Engine is the server on which the file asks to run; "" for the store.
+	Engine string `json:"engine,omitempty"`
 }
 
 // PlannedRoutine is a routine with its next moments, in RFC 3339. A routine that its program has paused has none.
@@ -37,6 +39,9 @@ func Plan(t *Term, p *Planned) {
 		Count(len(o.Waves), "wave"), most(p.Worst))
 	if o.Description != "" {
 		t.Printf("%s\n", Clean(o.Description))
+	}
+	if p.Engine != "" {
+		t.Printf("Engine: %s\n", Clean(p.Engine))
 	}
 	node, does := 0, 0
 	for _, list := range [][]outline.Step{o.Steps, o.Finally} {
