@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,10 +18,45 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, sessions := follow(t, string(text)); sessions < 3 {
+		t.Errorf("only %d sessions were found in the README", sessions)
+	}
+}
+
+var updateHowTos = flag.Bool("howto.update", false, "write what the sessions of the how-tos print into them")
+
+// TestHowTos does what each how-to says, as [TestReadme] does.
+func TestHowTos(t *testing.T) {
+	files, err := filepath.Glob("../../dsl/reference/howto/[a-z]*.md")
+	if err != nil || len(files) < 20 {
+		t.Fatal(len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, sessions := follow(t, string(text))
+			if sessions == 0 {
+				t.Error("no session was found")
+			}
+			if *updateHowTos && same(now) != same(string(text)) {
+				if err := os.WriteFile(file, []byte(now), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// follow does what a page says. It returns the page with what its sessions print now, and how many sessions there are.
+func follow(t *testing.T, text string) (now string, sessions int) {
+	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Dir(build(t)) + string(os.PathListSeparator) + os.Getenv("PATH")
-	sessions := 0
-	for _, b := range blocks(string(text)) {
+	for _, b := range blocks(text) {
 		switch {
 		case strings.HasPrefix(b.info, "hcl "):
 			if err := os.WriteFile(filepath.Join(dir, strings.TrimPrefix(b.info, "hcl ")), []byte(b.text), 0o600); err != nil {
@@ -28,14 +64,14 @@ func TestReadme(t *testing.T) {
 			}
 		case b.info == "console":
 			sessions++
-			if got := session(dir, path, b.text); same(got) != same(b.text) {
-				t.Errorf("the README shows\n%s\nthis is printed\n%s", b.text, got)
+			got := session(dir, path, b.text)
+			if same(got) != same(b.text) {
+				t.Errorf("the page shows\n%s\nthis is printed\n%s", b.text, got)
 			}
+			text = strings.Replace(text, b.text, got, 1)
 		}
 	}
-	if sessions < 3 {
-		t.Errorf("only %d sessions were found in the README", sessions)
-	}
+	return text, sessions
 }
 
 type block struct{ info, text string }
@@ -80,6 +116,6 @@ func session(dir, path, text string) string {
 	return out.String()
 }
 
-var differs = regexp.MustCompile(`\b[a-z2-7]{12}\b|\d+\.\ds|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \([^)]*\)|\d{4}-\d\d-\d\dT[\d:.]+Z`)
+var differs = regexp.MustCompile(`\b[a-z2-7]{12}\b|\d+\.\ds|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \([^)]*\)|, (just now|\d+ s ago), |\d{4}-\d\d-\d\dT[\d:.]+Z`)
 
 func same(s string) string { return differs.ReplaceAllString(s, "…") }

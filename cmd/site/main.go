@@ -26,6 +26,8 @@ const source = "https://github.com/flowrun/flowrun/"
 // globs are the pages by section, in the order of the contents.
 var globs = []struct{ section, glob string }{
 	{"Start", "README.md"},
+	{"How to", "dsl/reference/howto/README.md"},
+	{"How to", "dsl/reference/howto/[a-z]*.md"},
 	{"Language", "dsl/reference/language.md"},
 	{"Topics", "dsl/reference/topics/*.md"},
 	{"Library", "workflows/README.md"},

@@ -20,6 +20,9 @@ func About(word string) (text, near string, ok bool) {
 	if text, err := files.ReadFile("topics/" + word + ".md"); err == nil {
 		return string(text), "", true
 	}
+	if text, is := howTo(word); is {
+		return text, "", true
+	}
 	t := table()
 	block, attr, dotted := strings.Cut(word, ".")
 	if last := strings.LastIndexByte(word, '.'); dotted && t.block(word[:last]) != nil { // test.retry.from
@@ -323,7 +326,7 @@ func (t *Table) words() (out []string) {
 	for _, p := range t.Planned {
 		out = append(out, p.Name[strings.LastIndexByte(p.Name, '.')+1:])
 	}
-	return slices.Concat(out, schema.OtherTools, Topics(), Codes())
+	return slices.Concat(out, schema.OtherTools, Topics(), howTos(), Codes())
 }
 
 // Words are what a command line can offer to be explained, each with what there is to say of it in short behind a tab, or nothing:
@@ -347,13 +350,13 @@ func Words() (out []string) {
 	for _, word := range schema.OtherTools {
 		out = append(out, word+"\ta word of other tools")
 	}
-	return append(out, Codes()...)
+	return slices.Concat(out, howTos(), Codes())
 }
 
 // Topics are the words that have a page of their own.
 func Topics() (out []string) {
-	out = []string{"limits", "names"}  // made from tables
-	list, _ := files.ReadDir("topics") // embedded: there
+	out = []string{"howto", "limits", "names"} // made from tables
+	list, _ := files.ReadDir("topics")         // embedded: there
 	for _, f := range list {
 		out = append(out, strings.TrimSuffix(f.Name(), ".md"))
 	}

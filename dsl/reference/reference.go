@@ -22,7 +22,7 @@ import (
 //go:generate go test ../../cmd/flowrun/internal/ui -run TestPages -rewrite
 //go:generate go test . -rewrite
 
-//go:embed codes examples topics words
+//go:embed codes examples howto topics words
 var files embed.FS
 
 // titles are the codes of all packages, each with its meaning in a line.

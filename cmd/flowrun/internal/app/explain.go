@@ -21,6 +21,7 @@ of another tool, such as timer, it shows how flowrun says the same.
   flowrun explain step.when    an attribute of a block
   flowrun explain substr       a function
   flowrun explain conditions   a topic; others are types, names, limits, exit-codes, secrets, values
+  flowrun explain howto        how to do the commonest things; howto.retry is one of them
   flowrun explain protocol     how agents are asked, and how they answer
   flowrun explain sources      how programs and services are asked for the items of a loop
   flowrun explain traces       what is sent to a collector of OpenTelemetry
