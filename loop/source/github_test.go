@@ -405,3 +405,34 @@ func TestGitHubLargePages(t *testing.T) {
 		t.Errorf("%d items", len(items))
 	}
 }
+
+// TestLoopsShareARoadmap: many loops list one roadmap at the same moment, and each item becomes one issue. The API cannot add an issue only
+// if there is none with the same key, so the store says who adds it.
+func TestLoopsShareARoadmap(t *testing.T) {
+	f, b := newFake(t), newBench(t)
+	var plan strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&plan, "- [ ] item %d\n", i)
+	}
+	b.write("PLAN.md", plan.String())
+	r := event.SourceRequest{Kind: ir.SourceFile, Source: "roadmap", Verb: event.SourceList, Config: map[string]value.Value{"path": "PLAN.md", "tickets": true,
+		"backlog": "issues", "backlog.from": "github", "backlog.repo": "acme/app", "backlog.base_url": f.url}}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { b.output(r) })
+	}
+	all.Wait()
+	b.output(r)
+	titles := map[any]int{}
+	for _, o := range f.issues { // any order: it counts
+		titles[o["title"]]++
+	}
+	for title, n := range titles { // any order: it checks each
+		if n != 1 {
+			t.Errorf("%s became %d issues", title, n)
+		}
+	}
+	if len(titles) != 20 {
+		t.Errorf("%d of 20 items became issues", len(titles))
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -60,7 +62,7 @@ type Passing struct {
 	Tick     func(item string) error
 	// Look says whether an item of the backlog is closed, and whether nobody did it.
 	Look   func(ticket string, it *event.Item) (closed, dropped bool, err error)
-	Create func(it *event.Item) (issue string, err error)
+	Create func(ctx context.Context, it *event.Item) (issue string, err error)
 
 	tickets map[string]ticket
 }
@@ -90,10 +92,9 @@ func (p *Passing) PassOn(ctx context.Context) (passed string, err error) {
 		it, t := &p.Items[i], &now[i]
 		waits := slices.ContainsFunc(it.Needs, func(need string) bool { return !closed[need] })
 		if t.state == "" && !it.Closed && it.Assignee == "" && !waits && !p.Dry {
-			if err := p.make(ctx, ids[i], it); err != nil {
+			if t.state, err = p.make(ctx, ids[i], it); err != nil {
 				return "", err
 			}
-			t.state = string(event.ClaimOpen)
 		}
 		if t.state != "" {
 			passed += ids[i] + " " + t.state + "\n"
@@ -141,14 +142,45 @@ func (p *Passing) settle(ctx context.Context, it *event.Item) (id string, t tick
 	return id, t, nil
 }
 
-// make makes an item of the backlog, and its ticket.
-func (p *Passing) make(ctx context.Context, id string, it *event.Item) error {
-	issue, err := p.Create(&event.Item{ID: id, Title: it.Title, Body: it.Body, Labels: it.Labels, Priority: it.Priority})
-	if err != nil {
-		return err
-	}
-	if _, err := p.Ask(ctx, addTicket(id, it, p.By, p.Name, issue)); err != nil {
+// makingSpace is the namespace of the keys under which one process makes an item, and makingTime how long a key stays if that process
+// dies. A backlog of which each request is an attempt gets no more time than that.
+const (
+	makingSpace = "flowrun-tickets"
+	makingTime  = 5 * time.Minute
+)
+
+// make makes an item of the backlog, and its ticket, and returns the state of the ticket: "" if another loop makes it at this moment. Two
+// loops can list one roadmap at once, and a backlog such as GitHub's cannot be asked to add an item only if it is new.
+func (p *Passing) make(ctx context.Context, id string, it *event.Item) (state string, err error) {
+	ctx, stop := context.WithTimeout(ctx, makingTime)
+	defer stop()
+	key := event.KVRequest{Operation: ir.KVCAS, Namespace: makingSpace, Key: id, Value: p.By, TTL: makingTime}
+	cannot := func(err error) error {
 		return fail(event.Blocking, event.ReasonStore, "the item %s of %s cannot become a ticket: %v", it.ID, p.Name, err)
 	}
-	return nil
+	v, err := p.Ask(ctx, event.StoreRequest{KV: &key})
+	if err != nil {
+		return "", cannot(err)
+	}
+	if o, _ := v.(map[string]any); o["swapped"] != true {
+		return "", nil
+	}
+	defer func() {
+		key.Operation, key.Value, key.TTL = ir.KVDelete, nil, 0
+		if _, failed := p.Ask(context.WithoutCancel(ctx), event.StoreRequest{KV: &key}); failed != nil && err == nil {
+			err = cannot(failed)
+		}
+	}()
+	tickets, err := readTickets(ctx, p.Ask)
+	if err != nil || tickets[id].state != "" { // another loop has made it meanwhile
+		return tickets[id].state, err
+	}
+	issue, err := p.Create(ctx, &event.Item{ID: id, Title: it.Title, Body: it.Body, Labels: it.Labels, Priority: it.Priority})
+	if err != nil {
+		return "", err
+	}
+	if _, err := p.Ask(ctx, addTicket(id, it, p.By, p.Name, issue)); err != nil {
+		return "", cannot(err)
+	}
+	return string(event.ClaimOpen), nil
 }

@@ -132,7 +132,7 @@ func (r *roadmap) passOn(ctx context.Context) error {
 		s, err := into.look(ctx, it)
 		return s.closed, s.dropped, err
 	}
-	p.Create = func(it *event.Item) (string, error) {
+	p.Create = func(ctx context.Context, it *event.Item) (string, error) {
 		into, err := r.into(event.SourceCreate, it, it.ID) // once, whoever asks
 		if err != nil {
 			return "", err

@@ -232,7 +232,7 @@ func (t *test) passOn(ctx context.Context, q *event.SourceRequest, into string) 
 		open, err := t.isOpen(into, it.ID)
 		return !open, !open && !t.knows(into, it.ID), err
 	}
-	p.Create = func(it *event.Item) (string, error) {
+	p.Create = func(_ context.Context, it *event.Item) (string, error) {
 		if _, is := t.lists[into]; !is {
 			if t.item(into, it.ID) == nil {
 				t.sources[into] = append(t.sources[into], &held{Item: *it, since: t.store.Now()})
