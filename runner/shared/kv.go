@@ -23,7 +23,13 @@ import (
 // accumulate while somebody writes.
 const sweptPerWrite = 4
 
-func kvSpace(namespace string) string     { return "kv " + namespace }
+func kvSpace(namespace string) string {
+	if namespace == DefaultNamespace {
+		return "kv " + DefaultNamespace // takes no memory
+	}
+	return "kv " + namespace
+}
+
 func expirySpace(namespace string) string { return "kv-expiry " + namespace }
 
 // countSpace holds the totals of each namespace, as two decimals.
@@ -178,8 +184,12 @@ type totals struct{ keys, expiring int }
 func (k *kv) totals() (t totals, err error) {
 	body, found, err := k.rows.Get(countSpace, k.Namespace)
 	if err == nil && found {
-		if _, err := fmt.Sscan(string(body), &t.keys, &t.expiring); err != nil {
-			return t, refuse("the number of keys of namespace %q is damaged: %v", k.Namespace, err)
+		keys, expiring, _ := strings.Cut(string(body), " ")
+		var wrong, alsoWrong error
+		t.keys, wrong = strconv.Atoi(keys)
+		t.expiring, alsoWrong = strconv.Atoi(expiring)
+		if err := cmp.Or(wrong, alsoWrong); err != nil {
+			return totals{}, refuse("the number of keys of namespace %q is damaged: %v", k.Namespace, err)
 		}
 	}
 	return t, err
@@ -189,7 +199,8 @@ func (k *kv) saveTotals(before, after totals) error {
 	if before == after {
 		return nil
 	}
-	return k.rows.Put(countSpace, k.Namespace, fmt.Appendf(nil, "%d %d", after.keys, after.expiring))
+	body := append(strconv.AppendInt(nil, int64(after.keys), 10), ' ')
+	return k.rows.Put(countSpace, k.Namespace, strconv.AppendInt(body, int64(after.expiring), 10))
 }
 
 // write stores the value of the key, after have or an expired row.

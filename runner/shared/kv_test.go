@@ -456,7 +456,7 @@ func TestAnswersLieInTheOrderOfPaths(t *testing.T) {
 				t.Fatal(f, err)
 			}
 		}
-		for _, p := range Begins(a) {
+		for _, p := range AppendBegins([]Place{AnswerPlace(a)}, a) {
 			if _, found, _ := rows.Get(p.Space, p.Key); !found {
 				t.Fatalf("%+v is read first, and is not a row", p)
 			}

@@ -209,12 +209,24 @@ func Changes(r *event.StoreRequest) bool {
 // answers is the space of the recorded answers of a run.
 func answers(run string) string { return "answers " + run }
 
+// HasAnswers reports whether answers of attempts of a run are recorded.
+func HasAnswers(rows Rows, run string) (has bool, err error) {
+	err = rows.Scan(answers(run), "", func(string, []byte) bool {
+		has = true
+		return false
+	})
+	return has, err
+}
+
 // Place names a row.
 type Place struct{ Space, Key string }
 
-// Begins returns the rows that [AnswerAttempt] reads first. A host that answers many attempts can read them together.
-func Begins(a *event.Attempt) []Place {
-	places := []Place{{answers(a.Run), answerKey(a)}}
+// AnswerPlace returns where the answer of an attempt is recorded.
+func AnswerPlace(a *event.Attempt) Place { return Place{answers(a.Run), answerKey(a)} }
+
+// AppendBegins appends the rows that [AnswerAttempt] reads first, without the recorded answer. A host that answers many attempts can read them
+// together.
+func AppendBegins(places []Place, a *event.Attempt) []Place {
 	if r := a.Store.KV; r != nil {
 		places = append(places, Place{kvSpace(r.Namespace), r.Key}, Place{countSpace, r.Namespace})
 	}
@@ -229,10 +241,15 @@ func answerKey(a *event.Attempt) string { return a.Node + " " + a.Key }
 // request that changes rows is recorded under the attempt's idempotency key; the same key again gives that answer. A refusal is an
 // answer, too, and is not recorded, nor is the end of an attempt that waits. The error is a *Crowd or an error of rows.
 func AnswerAttempt(rows Rows, a *event.Attempt, now event.Time) (f event.AttemptFinished, posts []Post, err error) {
+	return AnswerAt(rows, a, AnswerPlace(a), now)
+}
+
+// AnswerAt is AnswerAttempt for a host that has the [AnswerPlace] of the attempt.
+func AnswerAt(rows Rows, a *event.Attempt, at Place, now event.Time) (f event.AttemptFinished, posts []Post, err error) {
 	f = event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK, StartedAt: now}
 	records := Changes(a.Store)
 	if records {
-		body, found, err := rows.Get(answers(a.Run), answerKey(a))
+		body, found, err := rows.Get(at.Space, at.Key)
 		if err != nil {
 			return f, nil, err
 		}
@@ -258,7 +275,7 @@ func AnswerAttempt(rows Rows, a *event.Attempt, now event.Time) (f event.Attempt
 	default:
 		f.Output = answer.Output
 		if records {
-			err = rows.Put(answers(a.Run), answerKey(a), value.Append(nil, answer.Output))
+			err = rows.Put(at.Space, at.Key, value.Append(nil, answer.Output))
 		}
 	}
 	return f, answer.Posts, err

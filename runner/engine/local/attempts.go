@@ -21,7 +21,8 @@ type attempts struct {
 	stopAll  context.CancelCauseFunc
 	cancel   map[uint64]context.CancelCauseFunc // by ticket
 	answers  chan *event.AttemptFinished
-	closed   chan struct{} // nobody listens to answers any more
+	together chan []*event.AttemptFinished // answers of one transaction
+	closed   chan struct{}                 // nobody listens to answers any more
 	running  sync.WaitGroup
 }
 
@@ -31,7 +32,8 @@ const maxAnswers = 1024
 
 func newAttempts(x executor.Executor, now func() event.Time, files *artifact.Run) *attempts {
 	a := &attempts{executor: x, now: now, files: files, cancel: map[uint64]context.CancelCauseFunc{},
-		answers: make(chan *event.AttemptFinished, maxAnswers), closed: make(chan struct{})}
+		answers: make(chan *event.AttemptFinished, maxAnswers), together: make(chan []*event.AttemptFinished, 1),
+		closed: make(chan struct{})}
 	a.ctx, a.stopAll = context.WithCancelCause(context.Background())
 	return a
 }

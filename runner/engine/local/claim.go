@@ -263,7 +263,7 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 			err = tx.learnDurations(c.header.Workflow, ch.took)
 		}
 		if err == nil && ch.joined != nil {
-			err = ch.joined.answer(e, tx)
+			err = ch.joined.answer(tx)
 		}
 		return err
 	})

@@ -32,6 +32,8 @@ func (d *drive) takeAnswers() error {
 		select {
 		case f := <-d.live.answers:
 			d.takeAnswer(f)
+		case list := <-d.live.together:
+			d.takeTogether(list)
 		case end := <-d.children.ends:
 			if err := d.childEnded(end); err != nil {
 				return err
@@ -46,6 +48,13 @@ func (d *drive) takeAnswers() error {
 func (d *drive) takeAnswer(f *event.AttemptFinished) {
 	d.live.forgetAttempt(f.Ticket)
 	d.session.Answer(f)
+}
+
+// takeTogether queues the answers of one transaction. They may be more than the next batch has room for.
+func (d *drive) takeTogether(list []*event.AttemptFinished) {
+	for _, f := range list {
+		d.takeAnswer(f)
+	}
 }
 
 // lookAround reads the inbox, and sees whether the store still works and the run is still ours.

@@ -121,7 +121,10 @@ func (d *drive) replayJournal(ctx context.Context) error {
 	if f := d.engine.takeFresh(d.run); f != nil {
 		d.setSession(ctx, f.session)
 		d.fresh = true
-		d.takePast(f.round)
+		d.notePast(f.round)
+		if d.end() != nil {
+			d.showPast()
+		}
 		return nil
 	}
 	h := d.run.header
@@ -187,13 +190,21 @@ func (d *drive) takeStart(ctx context.Context) (*event.RunStarted, error) {
 	return &first, err
 }
 
-// takePast tallies and shows events that are already durable.
+// takePast notes and shows events that are already durable.
 func (d *drive) takePast(r *engine.Round) {
+	d.notePast(r)
+	d.showPast()
+}
+
+func (d *drive) notePast(r *engine.Round) {
 	d.past = r
 	d.run.status = engine.StatusAfter(d.run.status, &r.Out, d.session.Fold())
-	d.tallyRound(r)
 	d.announceBatch(r, d.run.driven)
-	d.watch(r.Events, &r.Out, d.run.driven)
+}
+
+func (d *drive) showPast() {
+	d.tallyRound(d.past)
+	d.watch(d.past.Events, &d.past.Out, d.run.driven)
 }
 
 func (d *drive) tallyRound(r *engine.Round) {
@@ -235,7 +246,11 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	d.session.SetWindow(engine.Window{Children: MaxChildren})
 	d.engine.enlistDrive(d)
 	defer d.startFigures(ctx)()
-	if err = d.queueBeginning(); err == nil {
+	err = d.queueBeginning()
+	if d.fresh {
+		d.showAside(d.past, len(d.past.Out.Transitions), d.showPast)
+	}
+	if err == nil {
 		err = d.driveToEnd(ctx)
 	}
 	if err == nil {
@@ -427,24 +442,33 @@ func (d *drive) waitForShown() {
 	}
 }
 
-// worthAside is the smallest batch, in events, that is shown in a goroutine of its own: showing a
+// worthAside is the smallest batch, in events or in transitions of nodes, that is shown in a goroutine of its own: showing a
 // smaller batch costs less than the goroutine.
 const worthAside = 64
 
 // showBatch shows the batch that is done. A large one that the next follows at once is shown beside that: of a wide fan-out, it is a sixth of
 // the work.
 func (d *drive) showBatch(r *engine.Round) {
+	size, tallied := len(r.Events), d.end() != nil
+	if len(d.session.Queued()) == 0 {
+		size = 0
+	}
+	d.showAside(r, size, func() { d.showRound(r, tallied) })
+}
+
+// showAside calls show, which shows a round: at once if the round is small.
+func (d *drive) showAside(r *engine.Round, size int, show func()) {
 	d.waitForShown()
-	tallied := d.end() != nil
-	if len(r.Events) < worthAside || len(d.session.Queued()) == 0 {
-		d.showRound(r, tallied)
+	if size < worthAside {
+		show()
 		d.session.Reuse(r)
 		return
 	}
-	d.aside = aside{r, make(chan struct{})}
+	done := make(chan struct{})
+	d.aside = aside{r, done}
 	go func() {
-		defer close(d.aside.done)
-		d.showRound(r, tallied)
+		defer close(done)
+		show()
 	}()
 }
 
@@ -536,6 +560,8 @@ func (d *drive) waitForEvent(ctx context.Context) error {
 	select {
 	case f := <-d.live.answers:
 		d.takeAnswer(f)
+	case list := <-d.live.together:
+		d.takeTogether(list)
 	case end := <-d.children.ends:
 		return d.childEnded(end)
 	case <-alarm:

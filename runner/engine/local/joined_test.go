@@ -54,9 +54,9 @@ func TestFullDiskLeavesOperationsOut(t *testing.T) {
 	e := newStore(t).open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
 	a := event.Attempt{Run: "r", Key: "k", Ticket: 7, Kind: event.StoreAttempt, Store: &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVSet, Namespace: "default", Key: "n", Value: 1.0}}}
 	for _, full := range []bool{true, false} {
-		j := joined{attempts: []*event.Attempt{&a}}
+		j := joined{store: &storing{engine: e, run: &claimed{id: "r"}}, attempts: []*event.Attempt{&a}}
 		e.commits.setFull(full)
-		if err := e.writeUrgent(func(tx *transaction) error { return j.answer(e, tx) }); err != nil {
+		if err := e.writeUrgent(func(tx *transaction) error { return j.answer(tx) }); err != nil {
 			t.Fatal(err)
 		}
 		e.commits.setFull(false)

@@ -34,13 +34,15 @@ const maxJoined = 16
 // joined are attempts that are answered by the transaction of the batch that starts them: one commit in place of two. Where
 // the transaction leaves them out, answers stays empty, and they are answered after it like any other.
 type joined struct {
+	store    *storing
 	attempts []*event.Attempt
 	answers  []*event.AttemptFinished
 	posts    []shared.Post
 }
 
 // joinBatch gives the attempts that the transaction of a batch answers. It is called before the batch is durable.
-func (s *storing) joinBatch(commands []event.Command) (j joined) {
+func (s *storing) joinBatch(commands []event.Command) joined {
+	j := joined{store: s}
 	if !slices.ContainsFunc(commands, changesShared) {
 		return j
 	}
@@ -63,10 +65,12 @@ func changesShared(c event.Command) bool {
 
 // answer carries the attempts out. It may be called a second time, after its first writes have been undone. On a full disk
 // it leaves them out: the reserve is for the journal.
-func (j *joined) answer(e *Engine, tx *transaction) (err error) {
+func (j *joined) answer(tx *transaction) (err error) {
 	j.answers, j.posts = nil, nil
-	if len(j.attempts) > 0 && !e.commits.isFull() {
-		j.answers, j.posts, err = e.answerIn(tx, j.attempts)
+	if len(j.attempts) > 0 && !j.store.engine.commits.isFull() {
+		var rows batchRows
+		rows.prepare(j.attempts)
+		j.answers, j.posts, err = j.store.answerIn(tx, &rows, j.attempts)
 	}
 	return err
 }
@@ -93,6 +97,12 @@ type storing struct {
 	queue     []*event.Attempt
 	cancelled map[uint64]bool // of the queued attempts, by ticket
 	working   bool
+
+	rows batchRows // of answerQueue
+
+	// The first transaction of the drive that answers attempts finds out whether answers were recorded before. Only transactions touch these.
+	looked   bool
+	answered bool
 }
 
 // answerAttempt queues an attempt for its answer.
@@ -147,7 +157,7 @@ func (s *storing) takeQueued() (batch []*event.Attempt, answers []*event.Attempt
 		answers = append(answers, &f)
 	}
 	if s.queue = s.queue[n:]; n == 0 {
-		s.queue, s.cancelled, s.working = nil, nil, false
+		s.queue, s.cancelled, s.working, s.rows = nil, nil, false, batchRows{}
 	}
 	return batch, answers
 }
@@ -165,13 +175,14 @@ func (s *storing) answerQueue() {
 			return
 		}
 		s.engine.pokeAll(posts)
-		for _, f := range append(answers, more...) {
+		answers = append(answers, more...)
+		for _, f := range answers {
 			_ = event.Shorten(f, s.live.files.Put) // if it fails, the answer is whole, and the commit meets the same disk
-			select {
-			case s.live.answers <- f:
-			case <-s.live.closed:
-				return
-			}
+		}
+		select {
+		case s.live.together <- answers:
+		case <-s.live.closed:
+			return
 		}
 	}
 }
@@ -198,7 +209,16 @@ func (s *storing) answerBatch(batch []*event.Attempt) (answers []*event.AttemptF
 		return answers, nil, nil
 	}
 	var changed []*event.AttemptFinished
+	s.rows.prepare(changing)
+	again := false
 	err = s.engine.write(func(tx *transaction) error {
+		if s.live.ctx.Err() != nil { // the next drive may have found that no answers are recorded
+			return refused{context.Cause(s.live.ctx)}
+		}
+		if again { // what the rows hold was undone
+			s.rows.prepare(changing)
+		}
+		again = true
 		var owner, ended int64
 		if err := tx.readRow("SELECT coalesce(owner, 0), ended FROM runs WHERE key = ?", []any{s.run.key}, &owner, &ended); err != nil {
 			return err
@@ -206,27 +226,35 @@ func (s *storing) answerBatch(batch []*event.Attempt) (answers []*event.AttemptF
 		if owner != s.run.epoch || ended != 0 {
 			return refused{fmt.Errorf("%w: run %s", engine.ErrFenced, s.run.id)}
 		}
-		changed, posts, err = s.engine.answerIn(tx, changing)
+		changed, posts, err = s.answerIn(tx, &s.rows, changing)
 		return err
 	})
 	return append(answers, changed...), posts, err
 }
 
-// answerIn carries out attempts that change rows, and returns their answers in the same order and the messages that follow.
-func (e *Engine) answerIn(tx *transaction, attempts []*event.Attempt) (answers []*event.AttemptFinished, posts []shared.Post, err error) {
-	rows, err := newBatchRows(tx, attempts)
-	if err != nil {
+// answerIn carries out attempts that change rows, and returns their answers in the same order and the messages that follow. The rows are
+// prepared for the attempts, and the run is ours in the transaction.
+func (s *storing) answerIn(tx *transaction, rows *batchRows, attempts []*event.Attempt) (answers []*event.AttemptFinished, posts []shared.Post, err error) {
+	if !s.looked {
+		if s.answered, err = shared.HasAnswers(sharedRows{tx}, s.run.id); err != nil {
+			return nil, nil, err
+		}
+		s.looked = true
+	}
+	if err := rows.begin(tx, s.answered); err != nil {
 		return nil, nil, err
 	}
-	for _, a := range attempts {
-		f, more, err := shared.AnswerAttempt(rows, a, e.now())
-		if err == nil {
-			err = e.postAll(tx, more)
+	all := make([]event.AttemptFinished, len(attempts))
+	answers = make([]*event.AttemptFinished, len(attempts))
+	for i, a := range attempts {
+		var more []shared.Post
+		if all[i], more, err = shared.AnswerAt(rows, a, rows.answers[i], s.engine.now()); err == nil {
+			err = s.engine.postAll(tx, more)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		answers, posts = append(answers, &f), append(posts, more...)
+		answers[i], posts = &all[i], append(posts, more...)
 	}
 	return answers, posts, rows.flush()
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -19,7 +20,7 @@ func TestBatchRowsAreTheRows(t *testing.T) {
 	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 14))
-		want := &shared.Map{}
+		want, rows := &shared.Map{}, batchRows{}
 		key := func() string { return fmt.Sprintf("k%02d", r.IntN(30)) }
 		space := func() string { return fmt.Sprintf("kv n%d-%d", seed, r.IntN(2)) }
 		scanned := func(rows shared.Rows, space, from string) (text string) {
@@ -37,8 +38,8 @@ func TestBatchRowsAreTheRows(t *testing.T) {
 				begins = append(begins, &event.Attempt{Run: "r", Key: key(), Node: "s", Store: &event.StoreRequest{KV: &event.KVRequest{Namespace: space()[len("kv "):], Key: key()}}})
 			}
 			err := e.write(func(tx *transaction) error {
-				rows, err := newBatchRows(tx, begins)
-				if err != nil {
+				rows.prepare(begins)
+				if err := rows.begin(tx, true); err != nil {
 					return err
 				}
 				for range r.IntN(150) {
@@ -50,7 +51,7 @@ func TestBatchRowsAreTheRows(t *testing.T) {
 						}
 						want.Delete(space, key)
 					case 1:
-						if got, is := scanned(rows, space, key), scanned(want, space, key); got != is {
+						if got, is := scanned(&rows, space, key), scanned(want, space, key); got != is {
 							t.Errorf("seed %d: the scan of %s from %s: %s, want %s", seed, space, key, got, is)
 						}
 					case 2:
@@ -100,14 +101,17 @@ func TestBatchTakesFewStatements(t *testing.T) {
 	}
 	statements := 0
 	err := e.write(func(tx *transaction) error {
-		rows, err := newBatchRows(tx, attempts)
-		if err != nil {
+		var rows batchRows
+		rows.prepare(attempts)
+		if err := rows.begin(tx, true); err != nil {
 			return err
 		}
-		statements += len(rows.known) / 64 // rounded down: 129 places are 64, 64 and 1
+		for _, s := range rows.order {
+			statements += len(s.rows) / maxPart // rounded down: 129 places are 64, 64 and 1
+		}
 		rows.in = counted{tx, &statements}
 		for _, a := range attempts {
-			if f, _, err := shared.AnswerAttempt(rows, a, e.now()); err != nil || f.Outcome != event.OK {
+			if f, _, err := shared.AnswerAttempt(&rows, a, e.now()); err != nil || f.Outcome != event.OK {
 				return fmt.Errorf("%v: %w", f.Error, err)
 			}
 		}
@@ -161,4 +165,35 @@ func (c counted) readRow(query string, args []any, dest ...any) error {
 func (c counted) exec(query string, args ...any) (int64, error) {
 	*c.n++
 	return c.transaction.exec(query, args...)
+}
+
+// An operation whose answer is recorded has no second effect: neither in the drive that recorded it, where another attempt of the step asks,
+// nor in the next drive, where the first attempt asks again.
+func TestRecordedAnswersAreRead(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	a := event.Attempt{Run: "r", Key: "k", Node: "s", Attempt: 1, Store: &event.StoreRequest{KV: &event.KVRequest{Operation: "incr", Namespace: "n", Key: "k", By: 1}}}
+	again := a
+	again.Attempt = 2
+	first, next := &storing{engine: e, run: &claimed{id: "r"}}, &storing{engine: e, run: &claimed{id: "r"}}
+	for i, c := range []struct {
+		drive *storing
+		a     *event.Attempt
+	}{{first, &a}, {first, &again}, {next, &a}} {
+		err := e.write(func(tx *transaction) error {
+			var rows batchRows
+			rows.prepare([]*event.Attempt{c.a})
+			answers, _, err := c.drive.answerIn(tx, &rows, []*event.Attempt{c.a})
+			if err == nil && answers[0].Output != 1.0 {
+				t.Errorf("request %d: the answer is %v", i, answers[0].Output)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, err := e.Ask(context.Background(), event.StoreRequest{KV: &event.KVRequest{Operation: "get", Namespace: "n", Key: "k"}}); err != nil || v != 1.0 {
+		t.Errorf("the number is %v (%v)", v, err)
+	}
 }
