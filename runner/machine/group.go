@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,6 +141,9 @@ func (m *Machine) expandForEach(r ref) {
 		return
 	}
 	d.frames = make([]*frame, 0, len(d.items))
+	if n.Kind == ir.Step && m.isSlotless(slotRequest{r, work}) { // they all start now
+		m.out.Transitions, m.out.Commands = slices.Grow(m.out.Transitions, len(d.items)), slices.Grow(m.out.Commands, len(d.items))
+	}
 	m.agenda.push(task{do: doSpawn, ref: r})
 }
 
