@@ -50,7 +50,8 @@ func (s *Store) UnderWay(p *runner.Past, info engine.Info) []*view.Begun {
 		list = p.Attempts.Interrupted(info.Crashed)
 	}
 	rows, sign := live.Read(s.Dir(), p.Run)
-	for i, b := range list {
+	read := 0
+	for _, b := range list {
 		if row, known := rows[b.Ticket]; known {
 			b.Says, b.Heard = row.Says, max(b.Heard, row.Heard)
 			if b.Interrupted == "" {
@@ -60,7 +61,8 @@ func (s *Store) UnderWay(p *runner.Past, info engine.Info) []*view.Begun {
 		if b.Interrupted != "" {
 			b.Heard = max(b.Heard, sign)
 		}
-		if i < maxEnds {
+		if b.MayWrite() && read < maxEnds {
+			read++
 			s.Logs().ReadEnds(b)
 		}
 	}

@@ -133,5 +133,8 @@ func (a *Attempts) Interrupted(died bool) []*Begun { return a.interrupted(died, 
 // Lost gives those whose run was taken over after they had lost their driver, in order; at most MaxTries.
 func (a *Attempts) Lost() []*Begun { return a.lost }
 
+// MayWrite reports whether a program, an agent or a request carries the attempt out. A step of the store such as kv writes no log.
+func (b *Begun) MayWrite() bool { return b.Command != "" || b.Agent != "" }
+
 // Wrote reports whether anything is known of what the attempt wrote.
 func (b *Begun) Wrote() bool { return b.Stdout != "" || b.Stderr != "" }
