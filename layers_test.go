@@ -79,7 +79,7 @@ runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/
 runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source loop/worktree memory runner/compose runner/durations runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/forecast runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/scripts runner/stats runner/trace runner/view runner/watch
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/flowtest                  dsl/expr dsl/ir dsl/value loop/backlog loop/machine loop/source runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view runner/webhook
-runner/simulate                  dsl/ir dsl/value runner runner/engine runner/event runner/flowtest
+runner/simulate                  dsl/ir dsl/value runner runner/engine runner/event runner/flowtest runner/plan
 runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks

@@ -117,6 +117,8 @@ type Result struct {
 	Seconds Marks   `json:"seconds"`
 	CostUSD Marks   `json:"cost_usd"`
 	Tokens  Marks   `json:"tokens"`
+	// Changes are what other settings would change, if somebody asked.
+	Changes []Change `json:"changes,omitempty"`
 }
 
 // Marks are percentiles: so many percent of the runs are at most at the mark.
