@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -48,7 +47,7 @@ func (m *Memory) Context(ctx context.Context, c Conversation) (Context, error) {
 		return Context{}, fmt.Errorf("reading the conversation: %w", err)
 	}
 	content, before := m.conversation(c)
-	f, err := fit(content, window.Options{Budget: c.Budget, Keep: c.Keep})
+	f, err := window.FitLast(content, window.Options{Budget: c.Budget, Keep: c.Keep})
 	if err != nil {
 		return Context{}, err
 	}
@@ -70,34 +69,6 @@ func (m *Memory) Context(ctx context.Context, c Conversation) (Context, error) {
 		out.Tokens += window.PerMessage + text.Tokens(out.Recalled.Text)
 	}
 	return out, nil
-}
-
-// fit keeps the last messages whole. If they do not fit, it is as many of them as leave room for a summary of the others, and if
-// none do, as many as fit.
-func fit(c window.Content, o window.Options) (window.Fitted, error) {
-	o.Keep = cmp.Or(o.Keep, window.DefaultKeep)
-	f, err := window.Fit(c, o)
-	if last(err) == 0 {
-		return f, err
-	}
-	for ; o.Keep > 1 && (last(err) > 0 || len(f.Left) > 0); o.Keep-- {
-		fewer := o
-		fewer.Keep--
-		g, e := window.Fit(c, fewer)
-		if err != nil || e == nil && len(g.Left) == 0 {
-			f, err = g, e
-		}
-	}
-	return f, err
-}
-
-// last is how many last messages an error says do not fit.
-func last(err error) int {
-	var large *window.TooLargeError
-	if errors.As(err, &large) {
-		return large.Last
-	}
-	return 0
 }
 
 // conversation is what there is of a session: its pinned messages, its last summary with that one's id, and the messages since.

@@ -28,10 +28,13 @@ func (f *Fitted) cutLarge(messages []Message, room int, o Options) ([]Message, e
 // cut keeps the head and the tail of a message, two to one, in so many tokens, and names the original between them. It gives up
 // where there is no room for its name.
 func cut(m Message, limit int, o Options) (string, bool) {
-	kept := len(m.Text)
+	kept, whole := len(m.Text), fmt.Sprintf("; the whole is [memory:%s]", m.ID)
+	if o.Lost {
+		whole = ""
+	}
 	for {
 		head, tail := headOf(m.Text, kept*2/3), tailOf(m.Text, kept/3)
-		short := fmt.Sprintf("%s\n… %d bytes are left out; the whole is [memory:%s] …\n%s", head, len(m.Text)-len(head)-len(tail), m.ID, tail)
+		short := fmt.Sprintf("%s\n… %d bytes are left out%s …\n%s", head, len(m.Text)-len(head)-len(tail), whole, tail)
 		have := o.tokens(short)
 		if have <= limit {
 			return short, true

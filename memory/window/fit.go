@@ -1,6 +1,7 @@
 package window
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -32,6 +33,34 @@ func Fit(c Content, o Options) (Fitted, error) {
 	}
 	f.Messages = withCalls(f.Messages)
 	return f, nil
+}
+
+// FitLast keeps the last messages whole. If they do not fit, it is as many of them as leave room for a summary of the others, and if
+// none do, as many as fit.
+func FitLast(c Content, o Options) (Fitted, error) {
+	o.Keep = o.keep()
+	f, err := Fit(c, o)
+	if last(err) == 0 {
+		return f, err
+	}
+	for ; o.Keep > 1 && (last(err) > 0 || len(f.Left) > 0); o.Keep-- {
+		fewer := o
+		fewer.Keep--
+		g, e := Fit(c, fewer)
+		if err != nil || e == nil && len(g.Left) == 0 {
+			f, err = g, e
+		}
+	}
+	return f, err
+}
+
+// last is how many last messages an error says do not fit.
+func last(err error) int {
+	var large *TooLargeError
+	if errors.As(err, &large) {
+		return large.Last
+	}
+	return 0
 }
 
 // fixed is what soul and system prompt cost.

@@ -15,6 +15,8 @@ type Summary struct {
 	From, To string
 	Count    int // how many messages
 	Lines    []Line
+	// Lost says that nobody keeps the originals. Such a summary is not read back.
+	Lost bool
 }
 
 // Line is one line of a summary.
@@ -34,6 +36,9 @@ func below(head string, lines []Line) string {
 }
 
 func (s *Summary) head() string {
+	if s.Lost {
+		return fmt.Sprintf("Summary of %d earlier messages of this conversation, which are left out.\n", s.Count)
+	}
 	return fmt.Sprintf("Summary of %d earlier messages, %s to %s. The originals are found by their ids.\n", s.Count, s.From, s.To)
 }
 
@@ -74,10 +79,10 @@ func ParseSummary(text string) (*Summary, bool) {
 
 // next makes the summary of an old one and the messages since, in so many tokens. It is nil where not even the head fits.
 func next(old *Summary, messages []Message, limit int, o Options) *Summary {
-	s := &Summary{}
+	s := &Summary{Lost: o.Lost}
 	var lines []Line
 	if old != nil {
-		*s = Summary{From: old.From, To: old.To, Count: old.Count}
+		*s = Summary{From: old.From, To: old.To, Count: old.Count, Lost: o.Lost}
 		lines = append(lines, old.Lines...)
 	}
 	if n := len(messages); n > 0 {
