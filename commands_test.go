@@ -28,6 +28,7 @@ var sharedFiles = map[string]string{
 	"release":       "the release of this program",
 	"listing":       "the list of runs",
 	"findings":      "what doctor finds",
+	"tools":         "what MCP servers say of their tools",
 	"program":       "programs from the disk",
 	"changed":       "programs that have changed since a run began",
 	"follow":        "runs that events start while a command lives",

@@ -103,7 +103,7 @@ runner/executor/secret           dsl/ir dsl/value runner/event runner/executor r
 runner/executor/notify           dsl/ir dsl/value runner/event runner/executor runner/policy runner/shared
 runner/executor/recall           dsl/value runner/event runner/executor
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
-runner/executor/chat             dsl/ir dsl/value runner/event runner/executor runner/executor/http runner/executor/mask runner/executor/protocol
+runner/executor/chat             dsl/ir dsl/value memory/window runner/event runner/executor runner/executor/http runner/executor/mask runner/executor/mcp runner/executor/protocol
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
 runner/executor/mcp              dsl/value runner/event runner/executor runner/executor/http mcp
 runner/executor/a2a              dsl/value runner/event runner/executor runner/executor/http runner/executor/protocol
@@ -144,7 +144,7 @@ cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/e
 cmd/flowrun/internal/lsp            dsl dsl/diag dsl/editor dsl/format dsl/reference dsl/syntax
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
-cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
+cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir dsl/value memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
 cmd/flowrun/internal/mcp         mcp
 cmd/flowrun/internal/serve       dsl dsl/disk dsl/ir dsl/value loop loop/machine loop/schedule loop/worktree memory memory/entry memory/private memory/store runner runner/engine runner/event runner/journal runner/learning runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook diff
 cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/ir dsl/value memory/entry runner/event runner/stats runner/view runner/view/graph

@@ -11,12 +11,13 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// PinStep is the name of the workflow that asks a server for the description of a tool, and of its step. No file can use this name.
+// PinStep is the name of the workflow that asks a server for the descriptions of tools, and of its step. No file can use this name.
 const PinStep = "agents.pin"
 
-// DescribeTool asks the server of an agent of type mcp how it describes the agent's tool: an object as a pin has it. first has the
-// variables and the id of the run that asks; nothing is journaled.
-func (s *Service) DescribeTool(ctx context.Context, p *ir.Program, agent string, first *event.RunStarted, secrets map[string]value.Value) (value.Value, *event.Error) {
+// DescribeTools asks a server how it describes its tools: objects as pins have them. The server is that of an agent of type mcp, of which only
+// the agent's tool is described, or one of those of an agent of type chat, by name. first has the variables and the id of the run that
+// asks; nothing is journaled.
+func (s *Service) DescribeTools(ctx context.Context, p *ir.Program, agent, server string, first *event.RunStarted, secrets map[string]value.Value) ([]value.Value, *event.Error) {
 	h := held{secrets: secrets}
 	q := *p
 	q.Workflows = []ir.Workflow{{Name: PinStep, Nodes: []ir.Node{{Name: PinStep, Kind: ir.Step, Action: &ir.AgentTask{Assignee: ir.Assignee{Agent: agent}}}}}}
@@ -32,7 +33,18 @@ func (s *Service) DescribeTool(ctx context.Context, p *ir.Program, agent string,
 	if failure != nil {
 		return nil, failure
 	}
-	a.Ticket, a.Agent.Tool.Describe = 1, true
+	a.Ticket = 1
+	if a.Agent.Tool != nil {
+		a.Agent.Tool.Describe = true
+	} else {
+		a.Agent.Chat.Describe = server
+	}
 	ans := s.Execute(ctx, *a)
-	return ans.Output, ans.Error
+	if ans.Error != nil {
+		return nil, ans.Error
+	}
+	if list, ok := ans.Output.([]any); ok {
+		return list, nil
+	}
+	return []value.Value{ans.Output}, nil
 }

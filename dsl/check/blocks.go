@@ -14,6 +14,7 @@ var agentHas = map[string][]string{
 	"input": {"exec", "shell"}, "output_format": {"exec", "shell", "http"}, "dir": {"exec", "shell"}, "env": {"exec", "shell"}, "pass_env": {"exec", "shell"},
 	"shell": {"shell"}, "timeout": {"exec", "shell", "http", "chat", "human"}, "heartbeat": {"exec", "shell", "http", "chat"}, "method": {"http"}, "headers": {"http", "chat"}, "concurrency": {"exec", "shell", "http", "chat", "null"}, "soul": {"exec", "shell", "http", "chat", "null"}, "quota": {"exec", "shell", "http", "chat", "null"},
 	"provider": {"chat"}, "api": {"chat"}, "model": {"chat"}, "base_url": {"chat"}, "key": {"chat"}, "key_env": {"chat"}, "max_tokens": {"chat"}, "temperature": {"chat"},
+	"max_turns": {"chat"}, "context_tokens": {"chat"},
 }
 
 // agentAlso lists more types of agent that have an attribute: those that are spoken to in a protocol of somebody else.
@@ -60,6 +61,7 @@ func (c *checker) agent(b *Block) {
 	}
 	c.request(b)
 	c.chat(b, env)
+	c.servers(b, kind, env)
 	c.protocolAgent(b, kind)
 	if a := b.attr("capabilities"); a != nil {
 		c.noCapabilities(b, a)
@@ -68,7 +70,7 @@ func (c *checker) agent(b *Block) {
 		c.remembers(b, m)
 	}
 	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers", "concurrency", "soul", "quota",
-		"provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature", "tool", "pin", "files"} {
+		"provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature", "max_turns", "context_tokens", "tool", "pin", "files"} {
 		if a := b.attr(n); a != nil && !takesAttr(kind, n) && contains(b.Schema.Attr("type").Words, kind) {
 			detail := "It would have no effect. Remove it, or change the type."
 			if other := counterpart(b, a.Src); kind == "exec" && (n == "model" || n == "temperature") && other != "" {

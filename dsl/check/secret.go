@@ -18,7 +18,7 @@ var mayBeSecret = map[string][]string{
 	"step": {"run", "stdin", "env", "with", "task"}, "http": {"url", "headers", "query", "body"},
 	"agent": {"command", "run", "env", "url", "headers", "key", "base_url"}, "compensate": {"run", "env"},
 	"channel": {"url", "secret", "headers", "command"}, "source": {"token", "url", "headers", "command"}, "on": {"secret"},
-	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"}, "level": {"with"},
+	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"}, "level": {"with"}, "server": {"command", "env", "url", "headers"},
 }
 
 // secret reports a sensitive value where it may not stand.

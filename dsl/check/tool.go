@@ -37,9 +37,6 @@ func (c *checker) protocolAgent(b *Block, kind string) {
 		switch {
 		case !has("command") && !has("url"):
 			missing("command", "program and arguments of the server; or url, the address of a server that speaks streamable HTTP.")
-		case has("command") && has("url"):
-			c.report(diag.Diagnostic{Code: "F0120", Subject: b.Src.Body.Attr("url").Range, Context: b.Words(), Summary: fmt.Sprintf("Both command and url in %s", b.Words()),
-				Detail: "The server is a program, or a service at an address. Remove one of them."})
 		}
 		c.ofServer(b)
 		if !has("tool") {
@@ -57,8 +54,12 @@ func (c *checker) protocolAgent(b *Block, kind string) {
 	}
 }
 
-// ofServer checks that what an agent of type mcp says of its server belongs to it.
+// ofServer checks that what a block says of an MCP server belongs to it.
 func (c *checker) ofServer(b *Block) {
+	if url := b.attr("url"); url != nil && b.attr("command") != nil {
+		c.report(diag.Diagnostic{Code: "F0120", Subject: url.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Both command and url in %s", b.Words()),
+			Detail: "The server is a program, or a service at an address. Remove one of them."})
+	}
 	needs := map[string]string{"headers": "url", "dir": "command", "env": "command", "pass_env": "command"}
 	for _, name := range []string{"headers", "dir", "env", "pass_env"} {
 		if a := b.attr(name); a != nil && b.attr(needs[name]) == nil && (b.attr("url") != nil || b.attr("command") != nil) {
@@ -103,40 +104,62 @@ func (c *checker) permission(b *Block) {
 	}
 }
 
+const makePin = "A pin is what the server says of the tool, as JSON in a file that is checked in:  pin = file(\"FILE\")."
+
 // pin reads the description of a tool. It becomes the constant of the attribute.
 func (c *checker) pin(b *Block) {
-	a := b.attr("pin")
-	if a == nil || a.Expr == nil {
+	a, described := c.readPin(b)
+	if a == nil {
 		return
 	}
-	say := func(summary, detail string) {
-		c.report(diag.Diagnostic{Code: "F0159", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
-		a.Expr = nil
+	wrong, detail := wrongPin(described)
+	if name := b.Text("tool"); wrong == "" && name != "" {
+		if said := described.(map[string]any)["name"]; said != name {
+			wrong, detail = fmt.Sprintf("The pin describes the tool %.60q, and the agent calls %.60q", value.Text(said), name), makePin
+		}
 	}
-	const make = "A pin is what the server says of the tool, as JSON in a file that is checked in:  pin = file(\"FILE\")."
+	if wrong != "" {
+		c.refusePin(b, a, wrong, detail)
+		return
+	}
+	a.Expr = &ir.Expr{Kind: ir.Const, Const: described, Type: value.AnyType}
+}
+
+// refusePin says what is wrong with a pin, which is not looked at again.
+func (c *checker) refusePin(b *Block, a *Attr, summary, detail string) {
+	c.report(diag.Diagnostic{Code: "F0159", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
+	a.Expr = nil
+}
+
+// readPin is the JSON of the pin of a block; a nil attribute if there is none that can be read.
+func (c *checker) readPin(b *Block) (a *Attr, described value.Value) {
+	if a = b.attr("pin"); a == nil || a.Expr == nil {
+		return nil, nil
+	}
 	v, fixed := expr.Fixed(a.Expr, c.texts(), &c.work)
 	text, isText := v.(string)
 	if !fixed || !isText {
-		say("The pin is not known when the file is read", make)
-		return
+		c.refusePin(b, a, "The pin is not known when the file is read", makePin)
+		return nil, nil
 	}
 	described, err := value.Decode([]byte(text))
-	tool, isObject := described.(map[string]any)
-	name := b.Text("tool")
-	switch {
-	case err != nil:
-		say("The pin is not JSON", upper(err.Error())+". "+make)
-	case !isObject || tool["name"] == nil || tool["inputSchema"] == nil:
-		say("The pin is not the description of a tool", "It is an object of name, description, inputSchema and other members of the protocol. "+make)
-	case name != "" && tool["name"] != name:
-		say(fmt.Sprintf("The pin describes the tool %.60q, and the agent calls %.60q", value.Text(tool["name"]), name), make)
-	default:
-		if _, err := expr.CompileSchema(tool["inputSchema"]); err != nil {
-			say("The inputSchema of the pin is not JSON Schema", upper(err.Error())+".")
-			return
-		}
-		a.Expr = &ir.Expr{Kind: ir.Const, Const: tool, Type: value.AnyType}
+	if err != nil {
+		c.refusePin(b, a, "The pin is not JSON", upper(err.Error())+". "+makePin)
+		return nil, nil
 	}
+	return a, described
+}
+
+// wrongPin says why a value is not the description of a tool; "" if it is one.
+func wrongPin(described value.Value) (summary, detail string) {
+	tool, isObject := described.(map[string]any)
+	if !isObject || tool["name"] == nil || tool["inputSchema"] == nil {
+		return "The pin is not the description of a tool", "It is an object of name, description, inputSchema and other members of the protocol. " + makePin
+	}
+	if _, err := expr.CompileSchema(tool["inputSchema"]); err != nil {
+		return "The inputSchema of the pin is not JSON Schema", upper(err.Error()) + "."
+	}
+	return "", ""
 }
 
 // toolWith checks what a step gives to agents of type mcp: an object of arguments, and if the tool is pinned, those that it takes.

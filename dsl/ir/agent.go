@@ -102,6 +102,22 @@ type Chat struct {
 	MaxTokens   *Expr    `json:"max_tokens,omitempty"`  // of one answer
 	Temperature *Expr    `json:"temperature,omitempty"` // nil: the model's own
 	Prices      *Prices  `json:"prices,omitempty"`      // nil: no cost is reported
+	// MaxTurns bounds the answers of the model in one attempt, ContextTokens what is sent to it at once; nil: the default, and no bound.
+	MaxTurns      *Expr        `json:"max_turns,omitempty"`
+	ContextTokens *Expr        `json:"context_tokens,omitempty"`
+	Servers       []ToolServer `json:"servers,omitempty"` // whose tools the model may use
+}
+
+// ToolServer is an MCP server whose tools a model may use: a program, or a service at an address.
+type ToolServer struct {
+	Name    string           `json:"name"`
+	Command *Expr            `json:"command,omitempty"`
+	Dir     *Expr            `json:"dir,omitempty"`
+	Env     map[string]*Expr `json:"env,omitempty"`
+	PassEnv []string         `json:"pass_env,omitzero"`
+	URL     *Expr            `json:"url,omitempty"`
+	Headers *Expr            `json:"headers,omitempty"`
+	Tools   []Tool           `json:"tools"` // that the model may use; it hears of no others
 }
 
 // Prices are in dollars for a million tokens.
@@ -111,7 +127,7 @@ type Prices struct {
 	Output      *Expr `json:"output"`
 }
 
-// Tool is the tool that an agent of type mcp calls.
+// Tool is a tool of an MCP server.
 type Tool struct {
 	Name string `json:"name"`
 	// Pin is how the server must describe the tool: an object with the names of the protocol; nil: in any words.

@@ -45,5 +45,10 @@ const (
 	MaxAgentAnswer = 64 << 20   // bytes of all that an agent over HTTP says in one answer
 	MaxChatTokens  = 10_000_000 // tokens of an answer of a model
 	MaxTemperature = 2          // of a model
-	MaxRetryAfter  = 3600       // seconds that an attempt waits because the other side asks for it
+	MaxTurns       = 1000       // answers of a model in one attempt that may use tools
+	DefaultTurns   = 20
+	MinContext     = 1000 // tokens of a conversation that is kept under a bound
+	MaxServers     = 16   // whose tools a model may use
+	MaxServerTools = 128  // of all of them
+	MaxRetryAfter  = 3600 // seconds that an attempt waits because the other side asks for it
 )

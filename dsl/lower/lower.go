@@ -143,6 +143,29 @@ func chat(b *check.Block) *ir.Chat {
 	if p := b.Inner("prices"); p != nil {
 		out.Prices = &ir.Prices{Input: p.Expr("input"), CachedInput: p.Expr("cached_input"), Output: p.Expr("output")}
 	}
+	out.MaxTurns, out.ContextTokens = b.Expr("max_turns"), b.Expr("context_tokens")
+	for _, s := range b.Blocks {
+		if s.Schema.Kind == "server" {
+			out.Servers = append(out.Servers, toolServer(s))
+		}
+	}
+	return out
+}
+
+// toolServer is a server of an agent of type chat.
+func toolServer(b *check.Block) ir.ToolServer {
+	out := ir.ToolServer{Name: b.Name, Command: b.Expr("command"), Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), URL: b.Expr("url"), Headers: b.Expr("headers")}
+	var pins []any
+	if pin := b.Expr("pin"); pin != nil {
+		pins, _ = pin.Const.([]any) // the check has read it
+	}
+	for i, name := range b.Attrs["tools"].Strings {
+		t := ir.Tool{Name: name}
+		if pins != nil {
+			t.Pin = pins[i]
+		}
+		out.Tools = append(out.Tools, t)
+	}
 	return out
 }
 

@@ -202,6 +202,7 @@ var Codes = map[string]string{
 	"F0159": "The pin of an mcp agent does not describe its tool.",
 	"F0160": "A step gives a tool something that the tool does not take.",
 	"F0161": "A permission of an acp agent has an unknown kind or a path that cannot match.",
+	"F0162": "A server of a chat agent has an unknown tool, too many tools, or something that does not belong to it.",
 	"F0287": "The schema of a gate is not a JSON Schema.",
 	"F0288": "A sensitive variable has a default in the file.",
 	"F0289": "The embedder of the memory has an attribute that its provider does not accept.",

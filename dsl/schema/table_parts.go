@@ -130,6 +130,30 @@ workflow "crawl" {
 }
 `
 
+// serverExample lets a model read files.
+const serverExample = `agent "clerk" {
+  type           = "chat"
+  provider       = "anthropic"
+  model          = "claude-sonnet-4-5"
+  key_env        = "ANTHROPIC_API_KEY"
+  timeout        = "5m"
+  max_turns      = 10
+  context_tokens = 50000
+
+  server "files" {
+    command = ["mcp-server-filesystem", "."]
+    tools   = ["read_text_file", "list_directory"]
+  }
+}
+
+workflow "w" {
+  step "count" {
+    agent = agent.clerk
+    task  = "How many of the files in docs are about tides?"
+  }
+}
+`
+
 // permissionExample lets a coding agent read all, edit below src, and run nothing.
 const permissionExample = `agent "coder" {
   type    = "acp"
@@ -216,6 +240,13 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "kinds", Kind: Strings, Default: "all", Doc: "Kinds of tools that it is about: read, edit, delete, move, search, execute, think, fetch, switch_mode or other."},
 		Attr{Name: "paths", Kind: Strings, Default: "any files, or none", Doc: "Patterns such as \"src/**/*.go\", relative to the folder of the attempt. The permission matches only if the agent names files, and each of them matches a pattern."},
 		Attr{Name: "allow", Kind: Flag, Required: true, Doc: "Whether the agent may use the tool."})},
+	"server": {Label: "name", Doc: "An MCP server whose tools the model of a chat agent may use: a program, or a service that speaks streamable HTTP. It starts with each attempt and ends with it. The model calls tools until it answers without a call; flowrun carries out the calls of one answer at the same time, and shows each as progress. The model hears of an error of a tool, and can try something else.", Example: serverExample, Attrs: attrs(
+		Attr{Name: "tools", Kind: Strings, Required: true, Doc: "Tools that the model may use, by their names at the server. The model hears of no other tool of the server, and cannot call it."},
+		Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of the server, if it speaks over standard input and output."},
+		Attr{Name: "url", Kind: Value, Want: value.StringType, Doc: "Address of the server, if it speaks streamable HTTP."},
+		Attr{Name: "headers", Kind: Value, Want: value.AnyType, Doc: "Object of header fields for requests to url. flowrun sends them to the origin of url only."},
+		dir, env, pass,
+		Attr{Name: "pin", Kind: Value, Want: value.StringType, Default: "none", Doc: "Descriptions of the tools, as  flowrun agents pin NAME  prints them:  pin = file(\"files.tools.json\"). With it, a server that describes one of the tools in other words is refused before the model is asked, with the kind blocking and the reason pin."})},
 	"review": {Doc: "A review by an agent. The agent gets the result, the task of the step and the criteria. It answers with an object of scores, a number for each criterion, and findings, a list of objects with severity, message, file and line. The gate passes if each score reaches its minimum and all findings are below the severity block. Otherwise the gate does not pass, also if the answer has another shape, if a score is missing, or if the judge fails after its own retries.", Once: true, Attrs: attrs(
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Pools: true, Required: true, Doc: "The judge: agent.NAME, or pool.NAME. The members of a pool take turns; the agent that did the work is left out."},
 		Attr{Name: "criteria", Kind: Value, Want: value.Map(value.NumberType), Default: "none", Doc: "Minimum score for each criterion, such as { clarity = 0.7 }."},

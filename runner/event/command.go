@@ -192,6 +192,24 @@ type ChatRequest struct {
 	// Output is the type of the answer; nil: its text.
 	Output *value.Type `json:"output,omitempty"`
 	Prices *ChatPrices `json:"prices,omitempty"`
+	// Servers are those whose tools the model may use. MaxTurns bounds its answers, ContextTokens what it is sent at once; 0: no bound.
+	Servers       []ToolServer `json:"servers,omitempty"`
+	MaxTurns      int          `json:"max_turns,omitempty"`
+	ContextTokens int          `json:"context_tokens,omitempty"`
+	// Describe is the server that is asked how it describes its tools, in place of a conversation: the output is a list; "": none.
+	Describe string `json:"describe,omitempty"`
+}
+
+// ToolServer is an MCP server whose tools a model may use: a program, if URL is "".
+type ToolServer struct {
+	Name    string            `json:"name"`
+	Argv    []string          `json:"argv,omitempty"`
+	Dir     string            `json:"dir,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	PassEnv []string          `json:"pass_env,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Tools   []ToolRequest     `json:"tools"`
 }
 
 // ChatPrices are dollars for a million tokens.

@@ -183,11 +183,7 @@ func (f *facts) agent(a *AgentRequest) {
 		f.end()
 	}
 	if t := a.Tool; t != nil {
-		*f = append(*f, 'T')
-		f.text('n', t.Name)
-		f.value('p', t.Pin)
-		f.truth('d', t.Describe)
-		f.end()
+		f.tool(t)
 	}
 	if p := a.ACP; p != nil {
 		*f = append(*f, 'X')
@@ -202,6 +198,29 @@ func (f *facts) agent(a *AgentRequest) {
 		f.end()
 	}
 	f.text('W', a.Wanted)
+	f.end()
+}
+
+func (f *facts) tool(t *ToolRequest) {
+	*f = append(*f, 'T')
+	f.text('n', t.Name)
+	f.value('p', t.Pin)
+	f.truth('d', t.Describe)
+	f.end()
+}
+
+func (f *facts) server(s *ToolServer) {
+	*f = append(*f, 'S')
+	f.text('n', s.Name)
+	f.texts('a', s.Argv)
+	f.text('d', s.Dir)
+	f.pairs('e', s.Env)
+	f.texts('p', s.PassEnv)
+	f.text('u', s.URL)
+	f.pairs('h', s.Headers)
+	for i := range s.Tools {
+		f.tool(&s.Tools[i])
+	}
 	f.end()
 }
 
@@ -227,6 +246,12 @@ func (f *facts) chat(c *ChatRequest) {
 		f.number('o', math.Float64bits(p.Output))
 		f.end()
 	}
+	for i := range c.Servers {
+		f.server(&c.Servers[i])
+	}
+	f.number('M', uint64(c.MaxTurns))
+	f.number('x', uint64(c.ContextTokens))
+	f.text('D', c.Describe)
 	f.end()
 }
 

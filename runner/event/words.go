@@ -66,6 +66,7 @@ const (
 	ReasonRefusal        Reason = "refusal"          // the model refused the task
 	ReasonContentFilter  Reason = "content_filter"   // the provider of the model blocked the task or the answer
 	ReasonContextLength  Reason = "context_length"   // the request has more tokens than the model can take
+	ReasonMaxTurns       Reason = "max_turns"        // the model wants tools still, and has given as many answers as it may
 	ReasonMaxTokens      Reason = "max_tokens"       // the answer of the model has more tokens than it may
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
@@ -76,7 +77,7 @@ var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, 
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
 	ReasonPin, ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonUndecided, ReasonGroup, ReasonBusy, ReasonQuota,
 	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonMemory, ReasonBudget, ReasonRejected, ReasonAborted,
-	ReasonRefusal, ReasonContentFilter, ReasonContextLength, ReasonMaxTokens, ReasonUnexplained, ReasonRound}
+	ReasonRefusal, ReasonContentFilter, ReasonContextLength, ReasonMaxTokens, ReasonMaxTurns, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string

@@ -20,7 +20,7 @@ import (
 )
 
 // The places of an attempt that take a value. Env is followed by a name, Value by a number, Source by the name of an
-// attribute, and Channel by a number, a dot and the name of an attribute. URL
+// attribute, and Channel and Server by a number, a dot and the name of an attribute. URL
 // comes before Query, and Headers before Body, because each of the second adds to the first.
 const (
 	Env     = "env."
@@ -36,6 +36,7 @@ const (
 	Body    = "http.body"
 	ChatKey = "chat.key"
 	Channel = "channel."
+	Server  = "server."
 	Source  = "source."
 )
 
@@ -83,6 +84,9 @@ func putNamed(a *event.Attempt, place string, v value.Value) (err error) {
 	if of, ok := strings.CutPrefix(place, Channel); ok {
 		return putChannel(a, of, v)
 	}
+	if of, ok := strings.CutPrefix(place, Server); ok {
+		return putServer(a, of, v)
+	}
 	if name, ok := strings.CutPrefix(place, Source); ok && a.Source != nil {
 		if a.Source.Config == nil {
 			a.Source.Config = map[string]value.Value{}
@@ -116,6 +120,34 @@ func putChannel(a *event.Attempt, of string, v value.Value) (err error) {
 		c.Argv, err = toArguments(v)
 	default:
 		return fmt.Errorf("an attempt has no place %q", Channel+of)
+	}
+	return err
+}
+
+// putServer puts a value into a server of a chat agent: of is NUMBER.ATTRIBUTE, or NUMBER.env.NAME.
+func putServer(a *event.Attempt, of string, v value.Value) (err error) {
+	number, attr, _ := strings.Cut(of, ".")
+	n, err := strconv.Atoi(number)
+	if err != nil || a.Agent == nil || a.Agent.Chat == nil || n < 0 || n >= len(a.Agent.Chat.Servers) {
+		return fmt.Errorf("an attempt has no place %q", Server+of)
+	}
+	s := &a.Agent.Chat.Servers[n]
+	if name, ok := strings.CutPrefix(attr, Env); ok {
+		if s.Env == nil {
+			s.Env = map[string]string{}
+		}
+		s.Env[name], err = Text(v)
+		return err
+	}
+	switch attr {
+	case "command":
+		s.Argv, err = toArguments(v)
+	case "url":
+		s.URL, err = toURL(v)
+	case "headers":
+		s.Headers, err = toHeaders(v)
+	default:
+		return fmt.Errorf("an attempt has no place %q", Server+of)
 	}
 	return err
 }

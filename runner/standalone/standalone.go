@@ -223,8 +223,9 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 	registry.Register(executor.Func(answerNull), event.NullAgentAttempt)
 	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
 	registry.Register(x.http, event.HTTPAttempt, event.HTTPAgentAttempt)
-	registry.Register(chat.New(x.http, o.Environ), event.ChatAgentAttempt)
-	registry.Register(mcp.New(mcp.Options{Programs: x.command, Web: x.http, Release: o.Release, Live: hear, Room: room, Wait: wait}), event.MCPAgentAttempt)
+	tools := mcp.New(mcp.Options{Programs: x.command, Web: x.http, Release: o.Release, Live: hear, Room: room, Wait: wait})
+	registry.Register(tools, event.MCPAgentAttempt)
+	registry.Register(chat.New(x.http, tools, o.Environ), event.ChatAgentAttempt)
 	registry.Register(acp.New(acp.Options{Programs: x.command, Release: o.Release, Live: hear, Room: room, Wait: wait}), event.ACPAgentAttempt)
 	registry.Register(a2a.New(a2a.Options{Web: x.http, Live: hear, Room: room, Wait: wait}), event.A2AAgentAttempt)
 	x.leave = follow.Watch(dir, func(runs map[string]bool) {

@@ -29,7 +29,36 @@ agent "other" {
   key_env  = "GEMINI_API_KEY"
 }
 
+agent "librarian" { # a model that may use tools of two MCP servers
+  type           = "chat"
+  provider       = "openai"
+  model          = "gpt-5-mini"
+  key_env        = "OPENAI_API_KEY"
+  timeout        = "5m"
+  max_turns      = 10
+  context_tokens = 50000
+
+  server "files" {
+    command = ["mcp-server-filesystem", "."]
+    tools   = ["read_text_file", "list_directory"]
+    dir     = "docs"
+    env     = { LOG_LEVEL = "error" }
+  }
+
+  server "catalogue" {
+    url     = "https://catalogue.example/mcp"
+    headers = { X-Team = "tides" }
+    tools   = ["search"]
+    pin     = file("catalogue.tools.json") # flowrun agents pin librarian --server catalogue --out catalogue.tools.json
+  }
+}
+
 workflow "agent_chat" {
+  step "sources" {
+    agent = agent.librarian
+    task  = "Which of our files and which books are about tides?"
+  }
+
   step "draft" {
     agent = agent.local_model
     task  = "Write three sentences about tides."

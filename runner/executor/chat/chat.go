@@ -3,13 +3,16 @@
 // It knows three providers and four APIs: chat completions and responses of OpenAI and of the many servers that speak them, messages of
 // Anthropic, generateContent of Gemini. It knows no machine, engine or journal: everything stands in the attempt. How a request is sent
 // under a timeout, a heartbeat and a mask is the matter of package http. Enter at [New] and [Executor.Execute]; dialect.go says what a
-// provider is, sse.go reads streams, failure.go says what an error means.
+// provider is, sse.go reads streams, failure.go says what an error means. turn.go goes on with a conversation while the model
+// calls tools of MCP servers, which tools.go has from package mcp.
 //
 // What always holds, whatever a server sends:
 //
 //   - Execute returns within the attempt's timeout, and memory does not grow with the answer: see [MaxEvent], [limits.MaxOutput] and
 //     [limits.MaxAgentAnswer].
 //   - An answer counts only if the provider said that it is complete. A stream that ends before is a transient error.
+//   - The model hears only of the tools that the file names, and no call of another one is carried out. A conversation has a bounded number
+//     of turns, and each result of a tool is bounded.
 //   - The key goes to the origin of the base address and to no other. It is masked in all that comes back, also where it was read from
 //     the environment.
 package chat
@@ -22,18 +25,21 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/http"
 	"github.com/flowrun/flowrun/runner/executor/mask"
+	"github.com/flowrun/flowrun/runner/executor/mcp"
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
 // Executor carries out attempts. It is safe for concurrent use.
 type Executor struct {
 	http   *http.Executor
+	tools  *mcp.Executor
 	getenv func(string) string
 
 	mu    sync.Mutex
@@ -42,13 +48,13 @@ type Executor struct {
 
 var _ executor.Executor = (*Executor)(nil)
 
-// New makes an Executor that sends its requests by another. Environ is the environment from which keys are read; nil means that of the
-// process.
-func New(x *http.Executor, environ []string) *Executor {
+// New makes an Executor that sends its requests by another, and has tools from a third. Environ is the environment from which keys are
+// read; nil means that of the process.
+func New(x *http.Executor, tools *mcp.Executor, environ []string) *Executor {
 	if environ == nil {
-		return &Executor{http: x, getenv: os.Getenv}
+		return &Executor{http: x, tools: tools, getenv: os.Getenv}
 	}
-	return &Executor{http: x, getenv: func(name string) string {
+	return &Executor{http: x, tools: tools, getenv: func(name string) string {
 		for i := len(environ) - 1; i >= 0; i-- {
 			if text, ok := strings.CutPrefix(environ[i], name+"="); ok {
 				return text
@@ -69,10 +75,14 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		hide = hide.And(x.maskOf(q.Key))
 	}
 	ans := x.http.Talk(executor.WithMask(ctx, hide), a, func(t *http.Talk, ans *event.AttemptFinished) *event.Error {
+		talk := &talk{Talk: t, tools: x.tools, attempt: &a, chat: &q, answer: ans, mask: hide}
+		if q.Describe != "" {
+			return talk.describe()
+		}
 		if err := checkKey(&q); err != nil {
 			return err
 		}
-		return (&talk{Talk: t, attempt: &a, chat: &q, answer: ans, mask: hide}).carryOut()
+		return talk.carryOut()
 	})
 	executor.Hide(hide, &ans) // a secret can come in pieces, which are joined only here
 	return ans
@@ -113,25 +123,52 @@ func checkKey(q *event.ChatRequest) *event.Error {
 // talk is one attempt under way.
 type talk struct {
 	*http.Talk
+	tools   *mcp.Executor
 	attempt *event.Attempt
 	chat    *event.ChatRequest
 	answer  *event.AttemptFinished
 	mask    *mask.Masker
 }
 
-// carryOut asks the model, and understands its answer.
+// carryOut asks the model, with tools if it may use some.
 func (t *talk) carryOut() *event.Error {
 	c := newConversation(t.attempt, t.chat)
-	said, err := t.ask(c)
-	if said != nil {
-		_ = said.joinBlocks() // those of an answer that broke off; of others there are none left
-		t.answer.Stdout = executor.Clip(said.text.String(), limits.MaxStream)
-		t.answer.Usage = said.usage(t.chat.Prices)
+	if len(t.chat.Servers) == 0 {
+		return t.converse(c, nil)
+	}
+	failure := t.tools.With(executor.WithMask(t.Context(), t.mask), t.serverAttempts(), t.Beat, func(ctx context.Context, sessions []*mcp.Session) *event.Error {
+		box, err := openTools(ctx, t.chat.Servers, sessions)
+		if err != nil {
+			return err
+		}
+		c.offer(box)
+		return t.converse(c, &toolbox{ctx: ctx, tools: box})
+	})
+	if failure != nil {
+		if ended := t.Ended("the conversation with the model"); ended != nil {
+			return ended
+		}
+	}
+	return failure
+}
+
+// hear takes what has come of an answer into that of the attempt.
+func (t *talk) hear(c *conversation, said *answer) {
+	said.settle(c)
+	t.answer.Stdout = executor.Clip(said.text.String(), limits.MaxStream)
+	if t.answer.Partial = nil; len(said.calls) == 0 { // words beside a call are not an answer
 		t.answer.Partial = c.partial(said)
 	}
-	if err != nil {
-		return err
+	if u := said.usage(t.chat.Prices); u != nil {
+		if t.answer.Usage == nil {
+			t.answer.Usage = &event.Usage{}
+		}
+		t.answer.Usage.Add(*u)
 	}
+}
+
+// finish takes the last answer as that of the attempt.
+func (t *talk) finish(c *conversation, said *answer) (err *event.Error) {
 	if t.answer.Output, err = c.output(said); err != nil {
 		return err
 	}
@@ -140,7 +177,7 @@ func (t *talk) carryOut() *event.Error {
 	return nil
 }
 
-// ask sends the conversation, and reads the answer of the model. The answer is there, as far as it came, if there is an error, too.
+// ask sends the conversation, and reads the answer of the model. What came of an answer is heard even if there is an error.
 func (t *talk) ask(c *conversation) (*answer, *event.Error) {
 	d := dialects[c.dialect()]
 	address, headers, body := d.request(c)
@@ -161,8 +198,9 @@ func (t *talk) ask(c *conversation) (*answer, *event.Error) {
 	} else {
 		err = readStream(d, reply.Body, reply.Broken, said)
 	}
+	t.hear(c, said)
 	if err != nil {
-		return said, err
+		return nil, err
 	}
 	return said, said.judge(c)
 }
@@ -175,7 +213,7 @@ func readStream(d dialect, body io.Reader, broken func(error) *event.Error, said
 		switch {
 		case err == nil:
 		case said.finish != "": // nothing that comes now changes the answer
-			return said.joinBlocks()
+			return nil
 		case err == errEventTooLarge:
 			return executor.TooLarge("an event of the stream", MaxEvent+1)
 		case err == io.EOF:
@@ -190,12 +228,12 @@ func readStream(d dialect, body io.Reader, broken func(error) *event.Error, said
 			if said.finish == "" {
 				return said.cut("the stream ended before the answer was complete")
 			}
-			return said.joinBlocks()
+			return nil
 		}
 		finished := said.finish != ""
 		failure := d.take(e, said)
 		if failure != nil && finished && said.garbled { // the stream broke off behind the answer
-			return said.joinBlocks()
+			return nil
 		}
 		if failure != nil || said.ended {
 			return failure
@@ -293,6 +331,7 @@ func newConversation(a *event.Attempt, q *event.ChatRequest) *conversation {
 	if c.user == "" { // providers refuse an empty message
 		c.user = "Begin."
 	}
+	c.byCall = q.Provider == ir.Anthropic
 	if t := q.Output; t != nil && !t.IsAny() && t.Kind != value.StringT {
 		c.schema, c.strict, c.wraps = schemaOf(*t)
 	}

@@ -53,7 +53,7 @@ func talkWith(t *testing.T, x *chat.Executor, ctx context.Context, a event.Attem
 func newExecutor(t *testing.T, opt http.Options, environ ...string) *chat.Executor {
 	x := http.New(opt)
 	t.Cleanup(x.Close)
-	return chat.New(x, append([]string{}, environ...))
+	return chat.New(x, nil, append([]string{}, environ...))
 }
 
 const answerSchema = `{"additionalProperties":false,"properties":{"files":{"items":{"type":"string"},"type":"array"},"note":{"anyOf":[{"type":"string"},{"type":"null"}]},"passed":{"type":"boolean"}},"required":["files","note","passed"],"type":"object"}`

@@ -16,7 +16,16 @@ func (completions) request(c *conversation) (string, map[string]string, map[stri
 	if c.system != "" {
 		list = append(list, map[string]any{"role": "system", "content": c.system})
 	}
-	list = append(list, map[string]any{"role": "user", "content": c.user})
+	list = append(list, map[string]any{"role": "user", "content": c.said()})
+	for _, t := range c.sent() {
+		var calls, results []any
+		for i := range t.calls {
+			k := &t.calls[i]
+			calls = append(calls, map[string]any{"id": k.id, "type": "function", "function": map[string]any{"name": k.name, "arguments": k.givenText()}})
+			results = append(results, map[string]any{"role": "tool", "tool_call_id": k.id, "content": t.results[i].text})
+		}
+		list = append(append(list, map[string]any{"role": "assistant", "content": t.text, "tool_calls": calls}), results...)
+	}
 	body := map[string]any{"model": c.chat.Model, "messages": list, "stream": true, "stream_options": map[string]any{"include_usage": true}}
 	if n := c.chat.MaxTokens; n > 0 {
 		// OpenAI has renamed it, and refuses the old name for some models; other servers know the old one.
@@ -32,6 +41,14 @@ func (completions) request(c *conversation) (string, map[string]string, map[stri
 	if c.schema != nil {
 		body["response_format"] = map[string]any{"type": "json_schema",
 			"json_schema": map[string]any{"name": schemaName, "schema": c.schema, "strict": c.strict}}
+	}
+	var tools []any
+	for i := range c.tools {
+		t := &c.tools[i]
+		tools = append(tools, map[string]any{"type": "function", "function": map[string]any{"name": t.name, "description": t.about, "parameters": t.schema}})
+	}
+	if tools != nil {
+		body["tools"] = tools
 	}
 	return c.base + "/chat/completions", bearer(c), body
 }

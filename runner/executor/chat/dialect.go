@@ -2,11 +2,13 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/memory/window"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -36,6 +38,20 @@ type conversation struct {
 	schema map[string]any // of the answer; nil: the answer is a text
 	strict bool           // the schema says all of its objects
 	wraps  bool           // the answer stands in an object, because its type is not one
+	byCall bool           // the model gives the answer by calling a tool
+
+	tools   []tool // that the model may use
+	turns   []turn // what it said before, and what its tools gave
+	summary *window.Summary
+	first   int // of the turns that are sent; the summary stands for those before
+}
+
+// said is what the user says: the task, and what became of the turns that are no longer sent.
+func (c *conversation) said() string {
+	if c.summary == nil {
+		return c.user
+	}
+	return c.user + "\n\n" + strings.TrimRight(c.summary.Text(), "\n")
 }
 
 func (c *conversation) dialect() string {
@@ -81,12 +97,28 @@ type answer struct {
 
 // call is a tool that the model wants to be called.
 type call struct {
-	id, name string
-	args     []byte
+	id, name  string
+	args      []byte
+	signature string // of Gemini, which wants it back
+	made      bool   // the id is one of ours
 }
 
 // maxCalls is how many calls of tools an answer has at most.
 const maxCalls = 128
+
+// settle makes text and calls of the parts of an answer. The call that gives the answer is the answer, if it stands alone: beside others it is a
+// call like them, because the model has not seen yet what those give.
+func (a *answer) settle(c *conversation) {
+	a.joinBlocks()
+	a.calls = slices.DeleteFunc(a.calls, func(c call) bool { return c.id == "" && c.name == "" && len(c.args) == 0 }) // a stream may leave numbers out
+	if c.byCall && len(a.calls) == 1 && a.calls[0].name == schemaName {
+		a.text.Reset()
+		if a.text.Write(a.calls[0].args); a.text.Len() == 0 {
+			a.text.WriteString("{}")
+		}
+		a.calls = nil
+	}
+}
 
 // say adds text to the answer. It fails where there is too much.
 func (a *answer) say(text string) *event.Error {
@@ -182,6 +214,12 @@ func (a *answer) judge(c *conversation) *event.Error {
 		return bad(event.Blocking, event.ReasonMaxTokens, "the answer was cut at max_tokens = "+number(c.chat.MaxTokens)+"; raise it, or ask for a shorter answer")
 	case a.finish == finishLength:
 		return bad(event.Blocking, event.ReasonMaxTokens, "the answer was cut at the provider's limit; set max_tokens, or ask for a shorter answer")
+	case len(a.calls) > maxCalls:
+		return a.cut("the answer calls too many tools")
+	case len(a.calls) > 0 && len(c.tools) > 0:
+		return nil
+	case a.finish == finishTools && len(c.tools) > 0:
+		return bad(event.Recoverable, event.ReasonAgent, "the model called a tool, and the provider could not read the call"+also)
 	case len(a.calls) > 0 || a.finish == finishTools:
 		name := ""
 		if len(a.calls) > 0 {

@@ -18,7 +18,7 @@ func Hear(a *event.Attempt, body io.Reader, whole bool) event.AttemptFinished {
 		read = readWhole
 	}
 	err := read(dialects[c.dialect()], body, broken, said)
-	if err == nil {
+	if said.settle(c); err == nil {
 		err = said.judge(c)
 	}
 	if err == nil {

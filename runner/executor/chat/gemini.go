@@ -13,7 +13,11 @@ type gemini struct{}
 
 func (gemini) request(c *conversation) (string, map[string]string, map[string]any) {
 	text := func(s string) []any { return []any{map[string]any{"text": s}} }
-	body := map[string]any{"contents": []any{map[string]any{"role": "user", "parts": text(c.user)}}}
+	contents := []any{map[string]any{"role": "user", "parts": text(c.said())}}
+	for _, t := range c.sent() {
+		contents = append(contents, geminiTurn(t)...)
+	}
+	body := map[string]any{"contents": contents}
 	if c.system != "" {
 		body["systemInstruction"] = map[string]any{"parts": text(c.system)}
 	}
@@ -24,7 +28,19 @@ func (gemini) request(c *conversation) (string, map[string]string, map[string]an
 	if t := c.chat.Temperature; t != nil {
 		config["temperature"] = *t
 	}
-	if c.schema != nil {
+	var tools []any
+	for i := range c.tools {
+		t := &c.tools[i]
+		tools = append(tools, map[string]any{"name": t.name, "description": t.about, "parametersJsonSchema": t.schema})
+	}
+	if c.byCall {
+		tools = append(tools, map[string]any{"name": schemaName, "description": aboutAnswer, "parametersJsonSchema": c.schema})
+		body["toolConfig"] = map[string]any{"functionCallingConfig": map[string]any{"mode": "ANY"}}
+	}
+	if tools != nil {
+		body["tools"] = []any{map[string]any{"functionDeclarations": tools}}
+	}
+	if c.schema != nil && !c.byCall {
 		config["responseMimeType"], config["responseJsonSchema"] = "application/json", c.schema
 	}
 	if len(config) > 0 {
@@ -37,6 +53,31 @@ func (gemini) request(c *conversation) (string, map[string]string, map[string]an
 	return c.base + "/v1beta/models/" + url.PathEscape(c.chat.Model) + ":streamGenerateContent?alt=sse", headers, body
 }
 
+// geminiTurn is a turn as two contents.
+func geminiTurn(t *turn) []any {
+	var said, results []any
+	if t.text != "" {
+		said = append(said, map[string]any{"text": t.text})
+	}
+	for i := range t.calls {
+		k, name := &t.calls[i], "output"
+		if t.results[i].failed {
+			name = "error"
+		}
+		one := map[string]any{"name": k.name, "args": k.given()}
+		result := map[string]any{"name": k.name, "response": map[string]any{name: t.results[i].text}}
+		if !k.made {
+			one["id"], result["id"] = k.id, k.id
+		}
+		part := map[string]any{"functionCall": one}
+		if k.signature != "" {
+			part["thoughtSignature"] = k.signature
+		}
+		said, results = append(said, part), append(results, map[string]any{"functionResponse": result})
+	}
+	return []any{map[string]any{"role": "model", "parts": said}, map[string]any{"role": "user", "parts": results}}
+}
+
 type generated struct {
 	Candidates []struct {
 		Index   int `json:"index"`
@@ -44,7 +85,9 @@ type generated struct {
 			Parts []struct {
 				Text    string `json:"text"`
 				Thought bool   `json:"thought"`
+				Signed  string `json:"thoughtSignature"`
 				Call    *struct {
+					ID   string          `json:"id"`
 					Name string          `json:"name"`
 					Args json.RawMessage `json:"args"`
 				} `json:"functionCall"`
@@ -112,7 +155,8 @@ func (gemini) add(text []byte, a *answer) *event.Error {
 				if c == nil {
 					return a.cut("the answer calls too many tools")
 				}
-				c.named("", p.Call.Name)
+				c.named(p.Call.ID, p.Call.Name)
+				c.signature = p.Signed
 				if err := c.argue(string(p.Call.Args)); err != nil {
 					return err
 				}

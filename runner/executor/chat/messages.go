@@ -22,7 +22,7 @@ const anthropicTokens = 8192
 
 func (messages) request(c *conversation) (string, map[string]string, map[string]any) {
 	body := map[string]any{"model": c.chat.Model, "stream": true, "max_tokens": float64(anthropicTokens),
-		"messages": []any{map[string]any{"role": "user", "content": c.user}}}
+		"messages": messageList(c)}
 	if c.system != "" {
 		body["system"] = c.system
 	}
@@ -32,15 +32,47 @@ func (messages) request(c *conversation) (string, map[string]string, map[string]
 	if t := c.chat.Temperature; t != nil {
 		body["temperature"] = *t
 	}
+	var tools []any
+	for i := range c.tools {
+		t := &c.tools[i]
+		tools = append(tools, map[string]any{"name": t.name, "description": t.about, "input_schema": t.schema})
+	}
 	if c.schema != nil { // a tool that the model must call: all models know tools
-		body["tools"] = []any{map[string]any{"name": schemaName, "description": "Give your answer.", "input_schema": c.schema}}
+		tools = append(tools, map[string]any{"name": schemaName, "description": aboutAnswer, "input_schema": c.schema})
 		body["tool_choice"] = map[string]any{"type": "tool", "name": schemaName, "disable_parallel_tool_use": true}
+		if len(c.tools) > 0 {
+			body["tool_choice"] = map[string]any{"type": "any"}
+		}
+	}
+	if tools != nil {
+		body["tools"] = tools
 	}
 	headers := map[string]string{"Anthropic-Version": anthropicVersion}
 	if c.chat.Key != "" {
 		headers["X-Api-Key"] = c.chat.Key
 	}
 	return c.base + "/v1/messages", headers, body
+}
+
+// aboutAnswer describes the tool by which a model gives its answer.
+const aboutAnswer = "Give your answer."
+
+// messageList is the conversation as messages.
+func messageList(c *conversation) []any {
+	list := []any{map[string]any{"role": "user", "content": c.said()}}
+	for _, t := range c.sent() {
+		var said, results []any
+		if strings.TrimSpace(t.text) != "" {
+			said = append(said, map[string]any{"type": "text", "text": t.text})
+		}
+		for i := range t.calls {
+			k := &t.calls[i]
+			said = append(said, map[string]any{"type": "tool_use", "id": k.id, "name": k.name, "input": k.given()})
+			results = append(results, map[string]any{"type": "tool_result", "tool_use_id": k.id, "content": t.results[i].text, "is_error": t.results[i].failed})
+		}
+		list = append(list, map[string]any{"role": "assistant", "content": said}, map[string]any{"role": "user", "content": results})
+	}
+	return list
 }
 
 // block is a part of an answer of Anthropic.
@@ -128,7 +160,6 @@ func (messages) take(e streamEvent, a *answer) *event.Error {
 		if a.finish == "" {
 			return a.cut("the answer ended without a reason")
 		}
-		return a.joinBlocks()
 	case "error":
 		return a.failed(m.Error)
 	case "":
@@ -164,7 +195,7 @@ func (messages) whole(text []byte, a *answer) *event.Error {
 		}
 	}
 	a.stopped(m.StopReason)
-	return a.joinBlocks()
+	return nil
 }
 
 func (a *answer) count(u *messageUsage) {
@@ -206,7 +237,7 @@ func (a *answer) addTo(b *block, text string) *event.Error {
 		return executor.TooLarge("the answer", int64(a.inside))
 	}
 	b.text.WriteString(text)
-	if a.hear != nil && text != "" && (b.kind == "text" || b.kind == "tool_use") {
+	if a.hear != nil && text != "" && (b.kind == "text" || b.kind == "tool_use" && b.name == schemaName) {
 		a.hear(text)
 	}
 	return nil
@@ -226,31 +257,15 @@ func (a *answer) stopped(reason string) {
 	}
 }
 
-// joinBlocks makes the text and the calls of the parts, in their order. The call that gives the answer is the answer.
-func (a *answer) joinBlocks() *event.Error {
-	given := ""
+// joinBlocks makes the text and the calls of the parts, in their order.
+func (a *answer) joinBlocks() {
 	for _, i := range slices.Sorted(maps.Keys(a.blocks)) {
-		switch b := a.blocks[i]; {
-		case b.kind == "text":
+		switch b := a.blocks[i]; b.kind {
+		case "text":
 			a.text.WriteString(b.text.String())
-		case b.kind == "tool_use" && b.name == schemaName:
-			given = b.text.String()
-			if given == "" {
-				given = "{}"
-			}
-		case b.kind == "tool_use":
-			c := a.call(len(a.calls))
-			if c == nil {
-				return a.cut("the answer calls too many tools")
-			}
-			c.named(b.id, b.name)
-			c.args = []byte(b.text.String())
+		case "tool_use":
+			a.calls = append(a.calls, call{id: b.id, name: b.name, args: []byte(b.text.String())})
 		}
 	}
 	a.blocks = nil
-	if given != "" {
-		a.text.Reset()
-		a.text.WriteString(given)
-	}
-	return nil
 }

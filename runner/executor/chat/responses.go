@@ -10,8 +10,28 @@ import (
 type responses struct{}
 
 func (responses) request(c *conversation) (string, map[string]string, map[string]any) {
-	body := map[string]any{"model": c.chat.Model, "stream": true, "store": false, "input": []any{
-		map[string]any{"role": "user", "content": []any{map[string]any{"type": "input_text", "text": c.user}}}}}
+	input := []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "input_text", "text": c.said()}}}}
+	for _, t := range c.sent() {
+		if t.text != "" {
+			input = append(input, map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "output_text", "text": t.text}}})
+		}
+		for i := range t.calls {
+			k := &t.calls[i]
+			input = append(input, map[string]any{"type": "function_call", "call_id": k.id, "name": k.name, "arguments": k.givenText()})
+		}
+		for i := range t.calls {
+			input = append(input, map[string]any{"type": "function_call_output", "call_id": t.calls[i].id, "output": t.results[i].text})
+		}
+	}
+	body := map[string]any{"model": c.chat.Model, "stream": true, "store": false, "input": input}
+	var tools []any
+	for i := range c.tools {
+		t := &c.tools[i]
+		tools = append(tools, map[string]any{"type": "function", "name": t.name, "description": t.about, "parameters": t.schema, "strict": false})
+	}
+	if tools != nil {
+		body["tools"] = tools
+	}
 	if c.system != "" {
 		body["instructions"] = c.system
 	}
@@ -89,8 +109,13 @@ func (responses) take(e streamEvent, a *answer) *event.Error {
 		if m.Response == nil {
 			return a.cut("the last event of the stream has no response")
 		}
+		before := a.calls
 		a.calls = nil // all of them stand in the response
-		return m.Response.end(a)
+		err := m.Response.end(a)
+		if len(m.Response.Output) == 0 { // but not for each server
+			a.calls = before
+		}
+		return err
 	case "error":
 		if isError(m.Error) {
 			return a.failed(m.Error)

@@ -364,40 +364,42 @@ func outcome(f *event.AttemptFinished) string {
 
 // server sends one stream.
 func server(t testing.TB, s *stream) *httptest.Server {
-	srv := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
-		for name, text := range s.header {
-			w.Header().Set(name, text)
-		}
-		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		if s.plain || s.status != 0 {
-			w.Header().Set("Content-Type", "application/json")
-		}
-		if s.status != 0 {
-			w.WriteHeader(s.status)
-		}
-		flush := nethttp.NewResponseController(w)
-		for _, f := range s.frames {
-			for len(f) > 0 {
-				n := len(f)
-				if s.chunk > 0 {
-					n = min(n, s.chunk)
-				}
-				if _, err := w.Write([]byte(f[:n])); err != nil {
-					return
-				}
-				if s.chunk == 0 || s.chunk > 1 || len(f)%16 == 0 {
-					flush.Flush()
-				}
-				f = f[n:]
-			}
-		}
-		if s.abort {
-			panic(nethttp.ErrAbortHandler)
-		}
-	}))
-	srv.Config.ErrorLog = nil
+	srv := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) { s.send(w) }))
 	t.Cleanup(srv.Close)
 	return srv
+}
+
+// send writes the stream as an answer.
+func (s *stream) send(w nethttp.ResponseWriter) {
+	for name, text := range s.header {
+		w.Header().Set(name, text)
+	}
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	if s.plain || s.status != 0 {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	if s.status != 0 {
+		w.WriteHeader(s.status)
+	}
+	flush := nethttp.NewResponseController(w)
+	for _, f := range s.frames {
+		for len(f) > 0 {
+			n := len(f)
+			if s.chunk > 0 {
+				n = min(n, s.chunk)
+			}
+			if _, err := w.Write([]byte(f[:n])); err != nil {
+				return
+			}
+			if s.chunk == 0 || s.chunk > 1 || len(f)%16 == 0 {
+				_ = flush.Flush()
+			}
+			f = f[n:]
+		}
+	}
+	if s.abort {
+		panic(nethttp.ErrAbortHandler)
+	}
 }
 
 // Every stream gives the right result or the right error, in bounded time, and no key comes back.
@@ -414,7 +416,7 @@ func TestStreams(t *testing.T) {
 				want = "blocking content_filter"
 			}
 			began := time.Now()
-			f := chat.New(x, []string{}).Execute(context.Background(), attemptOf(v, srv.URL, s.typed))
+			f := chat.New(x, nil, []string{}).Execute(context.Background(), attemptOf(v, srv.URL, s.typed))
 			srv.Close()
 			got := outcome(&f)
 			switch {
@@ -454,7 +456,7 @@ func TestStreamsInBoundedMemory(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		f := chat.New(x, []string{}).Execute(context.Background(), attemptOf(v, srv.URL, false))
+		f := chat.New(x, nil, []string{}).Execute(context.Background(), attemptOf(v, srv.URL, false))
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		srv.Close()

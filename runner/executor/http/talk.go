@@ -22,6 +22,24 @@ func (x *Executor) Talk(ctx context.Context, a event.Attempt, work func(t *Talk,
 	return x.within(ctx, a, func(e *exchange) *event.Error { return work(&Talk{e}, e.answer) })
 }
 
+// Context ends when the attempt must end.
+func (t *Talk) Context() context.Context { return t.e.ctx }
+
+// Beat is a sign of life of the agent.
+func (t *Talk) Beat() {
+	if t.e.silence != nil {
+		t.e.silence.Reset(t.e.attempt.Agent.Heartbeat)
+	}
+}
+
+// Ended is the error of an attempt that had to end while what was done; nil if it had not to.
+func (t *Talk) Ended(what string) *event.Error {
+	if t.e.ctx.Err() == nil {
+		return nil
+	}
+	return t.e.broken(&request{name: what}, t.e.ctx.Err())
+}
+
 // Reply is the answer to a request of a Talk. Secrets in the body are masked. A redirect is an answer like any other: what goes to one
 // origin goes to no other.
 type Reply struct {
@@ -54,8 +72,7 @@ func (t *Talk) Post(address string, headers map[string]string, body []byte) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if e.silence != nil {
-		e.silence.Reset(e.attempt.Agent.Heartbeat)
+	if t.Beat(); e.silence != nil {
 		res.Body = &attentive{res.Body, e}
 	}
 	answer := &response{res, r, executor.Mask(e.ctx), e.ctx}

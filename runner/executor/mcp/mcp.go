@@ -9,11 +9,11 @@
 // uses [Executor.With]: it connects to several servers, each described by an attempt as for an agent of type mcp, calls a function with the
 // sessions, and ends the servers when that returns:
 //
-//	failure := x.With(ctx, servers, func(ctx context.Context, sessions []*mcp.Session) *event.Error {
+//	failure := x.With(ctx, servers, hear, func(ctx context.Context, sessions []*mcp.Session) *event.Error {
 //		tools, failure := sessions[0].Tools(ctx, []string{"read_file"}) // nil: all
 //		…
-//		r, failure := sessions[0].Call(ctx, "read_file", map[string]any{"path": "README.md"})
-//		if failure == nil { … r.Text goes back to the model; r.Failed says that the tool reports an error }
+//		text, refused, failure := sessions[0].Ask(ctx, "read_file", map[string]any{"path": "README.md"})
+//		if failure == nil { … text goes back to the model; refused says that it is an error }
 //		…
 //	})
 //
@@ -81,20 +81,21 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 
 // With connects to servers and calls use with their sessions, in the order of the attempts. Each attempt says how its server is started, or
 // where it is: Argv with Env and Dir, or HTTP. The error is that of use; or why a server could not be had, where use was not called. All
-// servers have ended when With returns. ctx must carry the masks of the attempt that needs the tools (see [executor.WithMask]).
-func (x *Executor) With(ctx context.Context, servers []event.Attempt, use func(ctx context.Context, sessions []*Session) *event.Error) *event.Error {
-	return x.with(ctx, servers, nil, use)
+// servers have ended when With returns. alive, if not nil, is called whenever a server reports something. ctx must carry the masks of the
+// attempt that needs the tools (see [executor.WithMask]).
+func (x *Executor) With(ctx context.Context, servers []event.Attempt, alive func(), use func(ctx context.Context, sessions []*Session) *event.Error) *event.Error {
+	return x.with(ctx, servers, nil, alive, use)
 }
 
-func (x *Executor) with(ctx context.Context, servers []event.Attempt, have []*Session, use func(context.Context, []*Session) *event.Error) *event.Error {
+func (x *Executor) with(ctx context.Context, servers []event.Attempt, have []*Session, alive func(), use func(context.Context, []*Session) *event.Error) *event.Error {
 	if len(servers) == 0 {
 		return use(ctx, have)
 	}
 	used := false
 	var failure *event.Error
 	ans := x.open(ctx, servers[0], func(ctx context.Context, s *Session, _ *event.AttemptFinished) *event.Error {
-		used = true
-		failure = x.with(ctx, servers[1:], append(have, s), use)
+		used, s.alive = true, alive
+		failure = x.with(ctx, servers[1:], append(have, s), alive, use)
 		return failure
 	})
 	if !used || failure == nil {

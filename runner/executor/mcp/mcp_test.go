@@ -158,7 +158,7 @@ func TestTools(t *testing.T) {
 	pin := func(description string) value.Value {
 		t.Helper()
 		var out []Tool
-		if failure := x.With(t.Context(), []event.Attempt{stdio("", nil, description)}, func(ctx context.Context, s []*Session) (failure *event.Error) {
+		if failure := x.With(t.Context(), []event.Attempt{stdio("", nil, description)}, nil, func(ctx context.Context, s []*Session) (failure *event.Error) {
 			out, failure = s[0].Tools(ctx, []string{"echo"})
 			return failure
 		}); failure != nil {
@@ -341,7 +341,7 @@ func TestSecretsOfTools(t *testing.T) {
 func TestSeveralServers(t *testing.T) {
 	x := newTest(t, &heard{})
 	got := ""
-	failure := x.With(t.Context(), []event.Attempt{stdio("", nil, "one"), web(t, stdio("", nil, "two"), nil, nil)}, func(ctx context.Context, s []*Session) *event.Error {
+	failure := x.With(t.Context(), []event.Attempt{stdio("", nil, "one"), web(t, stdio("", nil, "two"), nil, nil)}, nil, func(ctx context.Context, s []*Session) *event.Error {
 		for _, one := range s {
 			tools, failure := one.Tools(ctx, []string{"text", "echo"})
 			if failure != nil {
@@ -363,11 +363,11 @@ func TestSeveralServers(t *testing.T) {
 	}
 	gone := stdio("", nil)
 	gone.Argv = []string{"no-such-server"}
-	if failure := x.With(t.Context(), []event.Attempt{stdio("", nil), gone}, func(context.Context, []*Session) *event.Error { panic("called") }); failure == nil || failure.Reason != event.ReasonNotFound {
+	if failure := x.With(t.Context(), []event.Attempt{stdio("", nil), gone}, nil, func(context.Context, []*Session) *event.Error { panic("called") }); failure == nil || failure.Reason != event.ReasonNotFound {
 		t.Error(failure)
 	}
 	stop := &event.Error{Kind: event.Fatal, Message: "enough"}
-	if failure := x.With(t.Context(), []event.Attempt{stdio("", nil)}, func(context.Context, []*Session) *event.Error { return stop }); failure != stop {
+	if failure := x.With(t.Context(), []event.Attempt{stdio("", nil)}, nil, func(context.Context, []*Session) *event.Error { return stop }); failure != stop {
 		t.Error(failure)
 	}
 }

@@ -38,6 +38,7 @@ type Session struct {
 	wire    *wire      // nil: the server is a service
 	told    told
 	with    *sdk.ClientSession
+	alive   func() // hears that the server reported something; may be nil
 }
 
 // Tool is what a server says of a tool.
@@ -89,6 +90,9 @@ func (s *Session) begin(ctx context.Context, t sdk.Transport, use func(context.C
 }
 
 func (s *Session) report(ctx context.Context, kind, text string) {
+	if s.alive != nil {
+		s.alive()
+	}
 	if s.x.opt.Live != nil {
 		s.x.opt.Live(*s.attempt, kind, executor.Mask(ctx).Text(executor.Clip(text, executor.MaxMessage)))
 	}
@@ -215,6 +219,21 @@ func (s *Session) Call(ctx context.Context, name string, arguments map[string]va
 		}
 	}
 	return out, nil
+}
+
+// Ask calls a tool for a model, which can go on after an error of the tool, or one that the server answers with: refused is true then, and the
+// text says what is wrong. The error says that the server can no longer be asked.
+func (s *Session) Ask(ctx context.Context, name string, arguments map[string]value.Value) (text string, refused bool, failure *event.Error) {
+	r, failure := s.Call(ctx, name, arguments)
+	switch {
+	case failure != nil && failure.Reason == event.ReasonAgent && failure.Kind != event.Transient:
+		return failure.Message, true, nil
+	case failure != nil:
+		return "", false, failure
+	case r.Text == "" && r.Structured != nil:
+		return string(value.Append(nil, r.Structured)), r.Failed, nil
+	}
+	return r.Text, r.Failed, nil
 }
 
 func decode(v any) (value.Value, error) {

@@ -21,6 +21,10 @@ func (x *Executor) complete(a *event.Attempt) (own []string, err error) {
 		agent := *a.Agent
 		if agent.Chat != nil {
 			chat := *agent.Chat
+			chat.Servers = slices.Clone(chat.Servers) // but for Env, their maps are made anew by Put
+			for i := range chat.Servers {
+				chat.Servers[i].Env = maps.Clone(chat.Servers[i].Env)
+			}
 			agent.Chat = &chat
 		}
 		a.Agent = &agent

@@ -12,19 +12,15 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner"
-	"github.com/flowrun/flowrun/runner/standalone"
 )
-
-// pinRun takes the place of a run's id when a user asks for the description of a tool.
-const pinRun = "by-hand"
 
 func (a *app) newAgentsPinCommand() *cobra.Command {
 	var o args.AgentsPin
 	c := &cobra.Command{
-		Use: "pin NAME [FILE|DIR]", Short: "Print how an MCP server describes the tool of an agent", Args: between(1, 2, "NAME [FILE|DIR]"),
+		Use: "pin NAME [FILE|DIR]", Short: "Print how an MCP server describes the tools of an agent", Args: between(1, 2, "NAME [FILE|DIR]"),
 		Long: `pin connects to the server of the agent NAME, of type mcp, and prints the description of its tool: name, description, schemas and
 annotations. Read it, and check it in: with
 
@@ -32,7 +28,10 @@ annotations. Read it, and check it in: with
 
 in the agent, validate checks the arguments of each step against the schema, and a run refuses a server that describes the tool in other words.
 
-  flowrun agents pin search --out search.tool.json`,
+Of an agent of type chat, pin prints the descriptions of the tools that a block server names, for the pin of that block.
+
+  flowrun agents pin search --out search.tool.json
+  flowrun agents pin clerk --server files --out files.tools.json`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if o.Name, o.Path = words[0], "."; len(words) > 1 {
 				o.Path = words[1]
@@ -41,6 +40,7 @@ in the agent, validate checks the arguments of each step against the schema, and
 		},
 	}
 	variableFlags(c, &o.Given)
+	c.Flags().StringVar(&o.Server, "server", "", "the `name` of the block server, of an agent of type chat with several")
 	c.Flags().StringVar(&o.Out, "out", "", "write the description to this file")
 	return c
 }
@@ -50,33 +50,27 @@ func (a *app) runAgentsPin(o *args.AgentsPin) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(p.ir.Agents, func(g ir.Agent) bool { return g.Name == o.Name })
-	if i < 0 || p.ir.Agents[i].Type != ir.AgentMCP {
-		message := fmt.Sprintf("the program has no agent %s", ui.Quote(o.Name))
-		if i >= 0 {
-			message = fmt.Sprintf("agent %s has the type %s; only agents of type mcp have a tool", ui.Quote(o.Name), p.ir.Agents[i].Type)
-		}
-		a.err.Printf("%s\n", message)
-		return &ended{exitNo}
-	}
-	first, held, err := a.newFirstEvent(p, &ir.Workflow{Name: runner.PinStep}, &args.Apply{Given: o.Given})
+	agent, server, err := a.pinned(p, o)
 	if err != nil {
 		return err
 	}
-	dir, err := a.storeDir(o.Path)
+	described, failure, err := a.describeTools(context.Background(), p, o.Path, agent.Name, o.Server, &o.Given)
 	if err != nil {
 		return err
 	}
-	service, closeService := standalone.Carry(dir, a.carryOptions())
-	defer closeService()
-	first.Run = pinRun
-	described, failure := service.DescribeTool(context.Background(), p.ir, o.Name, &first, held)
-	if failure != nil {
-		a.err.Printf("agent %s: %s\n", ui.Quote(o.Name), ui.Clean(failure.Message))
+	if failure == "" && server != nil {
+		described, failure = selectPinned(server, described)
+	}
+	if failure != "" {
+		a.err.Printf("agent %s: %s\n", ui.Quote(o.Name), ui.Clean(failure))
 		return &ended{exitNo}
+	}
+	var pin value.Value = described
+	if server == nil {
+		pin = described[0]
 	}
 	var text bytes.Buffer
-	if err := json.Indent(&text, value.Append(nil, described), "", "  "); err != nil {
+	if err := json.Indent(&text, value.Append(nil, pin), "", "  "); err != nil {
 		return err
 	}
 	text.WriteByte('\n')
@@ -85,4 +79,56 @@ func (a *app) runAgentsPin(o *args.AgentsPin) error {
 		return err
 	}
 	return os.WriteFile(o.Out, text.Bytes(), 0o666)
+}
+
+// pinned finds the agent, and for one of type chat the block server. Its name is in o.Server then.
+func (a *app) pinned(p *program, o *args.AgentsPin) (*ir.Agent, *ir.ToolServer, error) {
+	i := slices.IndexFunc(p.ir.Agents, func(g ir.Agent) bool { return g.Name == o.Name })
+	if i < 0 {
+		return nil, nil, a.noAgent(p, o.Name)
+	}
+	agent := &p.ir.Agents[i]
+	var servers []ir.ToolServer
+	switch {
+	case agent.Type == ir.AgentMCP && o.Server == "":
+		return agent, nil, nil
+	case agent.Type == ir.AgentMCP:
+		return nil, nil, args.Errorf("--server is for agents of type chat; agent %s has one server", ui.Quote(o.Name))
+	case agent.Chat != nil:
+		servers = agent.Chat.Servers
+	}
+	if len(servers) == 0 {
+		a.err.Printf("agent %s has the type %s, and no block server; it has no tool to pin\n", ui.Quote(o.Name), agent.Type)
+		return nil, nil, &ended{exitNo}
+	}
+	names := make([]string, len(servers))
+	for i := range servers {
+		names[i] = servers[i].Name
+	}
+	if o.Server == "" && len(servers) == 1 {
+		o.Server = names[0]
+	}
+	if i = slices.Index(names, o.Server); i >= 0 {
+		return agent, &servers[i], nil
+	}
+	hint := "It has " + ui.First(names, len(names)) + "."
+	if o.Server == "" {
+		return nil, nil, &args.Error{Message: fmt.Sprintf("agent %s has several servers: say which with --server", ui.Quote(o.Name)), Hint: hint}
+	}
+	if near := diag.Nearest(o.Server, names); near != "" {
+		hint = fmt.Sprintf("Did you mean %s?", ui.Quote(near))
+	}
+	return nil, nil, &args.Error{Message: fmt.Sprintf("agent %s has no server %s", ui.Quote(o.Name), ui.Quote(o.Server)), Hint: hint}
+}
+
+// selectPinned gives the descriptions of the tools that a block server names, in its order.
+func selectPinned(s *ir.ToolServer, described []value.Value) (out []value.Value, failure string) {
+	for _, t := range s.Tools {
+		i := slices.IndexFunc(described, func(d value.Value) bool { return d.(map[string]any)["name"] == t.Name })
+		if i < 0 {
+			return nil, fmt.Sprintf("the server %s has no tool %s", ui.Quote(s.Name), ui.Quote(t.Name))
+		}
+		out = append(out, described[i])
+	}
+	return out, ""
 }

@@ -7,7 +7,7 @@ import (
 
 func (a *app) newDoctor() *doctor.Doctor {
 	return &doctor.Doctor{Release: thisVersion().String(), Getenv: a.getenv, StoreOf: a.storeDir, FlagsFor: a.flagsFor, Load: a.readProgram,
-		Screen: a.out, Newest: doctor.NewestRuns}
+		Screen: a.out, Newest: doctor.NewestRuns, Tools: a.examineTools}
 }
 
 // printFindings prints findings and returns the verdict as an error.

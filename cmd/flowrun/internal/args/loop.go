@@ -57,7 +57,8 @@ type AgentsPin struct {
 	Name string
 	Path string // "" means the current folder
 	Given
-	Out string // "" prints the description
+	Server string // of an agent of type chat; "": its only one
+	Out    string // "" prints the description
 }
 
 // LoopNext is what loop next takes.

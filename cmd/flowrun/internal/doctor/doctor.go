@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/disk"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // Limits; doctor reports a value that exceeds its limit.
@@ -32,7 +33,9 @@ type Doctor struct {
 	FlagsFor func(dir string) string
 	Load     func(path string) (*dsl.Program, diag.List)
 	Screen   *ui.Term
-	Newest   int // the number of runs with a journal that is read; 0 means all
+	// Tools asks an MCP server of an agent for descriptions of its tools. server is the name of a block server; "": the agent is of type mcp.
+	Tools  func(path, agent, server string) ([]value.Value, error)
+	Newest int // the number of runs with a journal that is read; 0 means all
 }
 
 // Examine looks at everything, for the program at a path.

@@ -61,6 +61,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 	}
 	out = append(out, d.aboutEmbedder(p.IR)...)
 	out = append(out, d.aboutKeys(p.IR)...)
+	out = append(out, d.aboutTools(p.IR, path)...)
 	users := map[string][]string{}
 	for _, s := range listStarted(p.IR) {
 		users[s.program] = append(users[s.program], s.by)
@@ -108,6 +109,11 @@ func listStarted(p *ir.Program) (out []start) {
 	}
 	for i := range p.Agents {
 		add(p.Agents[i].Command, "agent "+p.Agents[i].Name)
+		if chat := p.Agents[i].Chat; chat != nil {
+			for j := range chat.Servers {
+				add(chat.Servers[j].Command, "server "+chat.Servers[j].Name+" of agent "+p.Agents[i].Name)
+			}
+		}
 	}
 	for i := range p.Gates {
 		if r := p.Gates[i].Run; r != nil {

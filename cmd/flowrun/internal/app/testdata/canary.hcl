@@ -117,6 +117,24 @@ agent "chat" {
   memory { trusted = true }
 }
 
+agent "tooled" {
+  type     = "chat"
+  provider = "openai"
+  base_url = "${var.site}/v1"
+  model    = "echo"
+  key      = base64encode(var.secret)
+  server "tools" {
+    command = ["sh", "-c", "echo $TOKEN; echo $TOKEN >&2; exit 3", var.secret]
+    env     = { TOKEN = var.secret }
+    tools   = ["x"]
+  }
+  server "site" {
+    url     = "${var.site}/mcp"
+    headers = { x_token = var.nested.list[0].password }
+    tools   = ["x"]
+  }
+}
+
 gate "says_no" {
   run     = "echo rejected because of $TOKEN; echo $TOKEN >&2; exit 1"
   on_fail = "warn"
@@ -237,6 +255,11 @@ workflow "w" {
     agent    = agent.chat
     task     = "say ${var.secret}"
     with     = { token = var.secret }
+    on_error = "continue"
+  }
+  step "uses_tools" {
+    agent    = agent.tooled
+    task     = "say ${var.secret}"
     on_error = "continue"
   }
   step "refused" {
