@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -206,7 +207,7 @@ func shortValue(v view.Data) string {
 
 // icon is a sign of a status besides its word and its colour.
 func icon(status any) string {
-	switch fmt.Sprint(status) {
+	switch fmt.Sprint(reflect.Indirect(reflect.ValueOf(status))) {
 	case "succeeded", "compensated", "ok":
 		return "✓"
 	case "failed", "error", "fatal", "timeout", "not_compensated":

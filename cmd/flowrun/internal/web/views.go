@@ -559,6 +559,22 @@ func (a *askForm) Key() string {
 	return url.Values{"run": {a.Run}, "node": {a.Node}, "shown": {a.Shown}}.Encode()
 }
 
+// OutputOf is the label of the field of an output; "" where no word takes one.
+func (a *askForm) OutputOf() string {
+	switch {
+	case slices.Contains(a.Words, string(event.WordDone)):
+		return "Result"
+	case slices.Contains(a.Words, string(event.WordOverride)):
+		return "Output of the step, to override it"
+	}
+	return ""
+}
+
+// takesOutput reports whether an answer has an output.
+func takesOutput(word string) bool {
+	return word == string(event.WordDone) || word == string(event.WordOverride)
+}
+
 func (p *Pages) showInbox(_ http.ResponseWriter, r *http.Request) (any, error) {
 	list, err := get[serve.Inbox](p, r, "/inbox")
 	if err != nil {
@@ -778,7 +794,7 @@ func (p *Pages) doDecide(w http.ResponseWriter, r *http.Request) (any, error) {
 	if d.By == "" {
 		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "by", Message: "Say who you are: the answer is recorded with your name."}
 	}
-	if text := r.PostForm.Get("output"); text != "" {
+	if text := r.PostForm.Get("output"); text != "" && takesOutput(d.Word) {
 		d.Output = jsonOf(text)
 	}
 	if d.Word == string(event.WordApprove) {

@@ -248,6 +248,21 @@ func takesGzip(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// titleOf is the title of a page that says what went wrong.
+func titleOf(r *http.Request, f *serve.Failure) string {
+	switch {
+	case f.Status == http.StatusUnauthorized:
+		return "Not logged in"
+	case f.Status == http.StatusNotFound:
+		return "Not found"
+	case f.Status >= http.StatusInternalServerError:
+		return "Something went wrong"
+	case r.Method == "POST":
+		return "This was not done"
+	}
+	return "This page cannot be shown"
+}
+
 // fail writes a page that says what went wrong.
 func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := &serve.Failure{Status: http.StatusInternalServerError, Code: "page", Message: err.Error()}
@@ -256,7 +271,7 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
 		back = from.RequestURI()
 	}
-	p.write(w, r, f.Status, "error", page{Title: http.StatusText(f.Status), Self: r.URL.RequestURI(), Now: p.now(), Data: map[string]any{"Failure": f, "Back": back}})
+	p.write(w, r, f.Status, "error", page{Title: titleOf(r, f), Self: r.URL.RequestURI(), Now: p.now(), Data: map[string]any{"Failure": f, "Back": back}})
 }
 
 func (p *Pages) static(w http.ResponseWriter, r *http.Request) {

@@ -580,6 +580,7 @@ func TestChanges(t *testing.T) {
 		t.Error("the new run does not name the old one")
 	}
 	does("/runs/"+ship+"/retry", "repeats the other", "from", "test")
+	h.has("/runs/"+ship+"/node?path=test", `<span aria-hidden="true">✓</span> succeeded`) // of the step that it waits for
 	does("/runs/"+ship+"/retry", "repeats the other", "only", "test[1]")
 	one := h.start("long")
 	h.wait(one, event.Waiting)
