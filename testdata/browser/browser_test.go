@@ -49,6 +49,7 @@ type house struct {
 	program string
 	dir     string
 	at      string
+	serves  []string // the words after flowrun serve
 	daemon  *exec.Cmd
 }
 
@@ -68,7 +69,7 @@ func (h *house) flowrun(codes string, words ...string) string {
 // serve starts the daemon, and waits until it answers.
 func (h *house) serve() {
 	h.t.Helper()
-	h.daemon = exec.Command(h.program, "serve", "flow.hcl", "--no-token", "--listen", strings.TrimPrefix(h.at, "http://"))
+	h.daemon = exec.Command(h.program, append([]string{"serve", "--listen", strings.TrimPrefix(h.at, "http://")}, h.serves...)...)
 	h.daemon.Dir = h.dir
 	if err := h.daemon.Start(); err != nil {
 		h.t.Fatal(err)
@@ -108,19 +109,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// open makes a store with runs, serves it, and opens a browser. It skips the test where there is no browser.
-func open(t *testing.T) (h *house, b *browser) {
+// newHouse makes a folder with a program, and a place for its daemon. It skips the test where there is no browser.
+func newHouse(t *testing.T, file string) *house {
 	t.Helper()
-	path := *chromium
-	if path == "" {
-		for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-			if found, err := exec.LookPath(name); err == nil {
-				path = found
-				break
-			}
-		}
-	}
-	if path == "" {
+	if browserPath() == "" {
 		t.Skip("peer Chromium: skipped (it is not on the PATH)")
 	}
 	built.Do(func() {
@@ -137,15 +129,41 @@ func open(t *testing.T) (h *house, b *browser) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h = &house{t: t, program: built.program, dir: t.TempDir(), at: "http://" + l.Addr().String()}
+	h := &house{t: t, program: built.program, dir: t.TempDir(), at: "http://" + l.Addr().String()}
 	l.Close()
-	text, err := os.ReadFile("flow.hcl")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(h.dir, "flow.hcl"), text, 0o600)
-	}
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.write("flow.hcl", string(text))
+	return h
+}
+
+// write writes a file in the folder of the store.
+func (h *house) write(name, text string) {
+	h.t.Helper()
+	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// browserPath is the program of Chromium; "" where there is none.
+func browserPath() string {
+	if *chromium != "" {
+		return *chromium
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			return found
+		}
+	}
+	return ""
+}
+
+// open makes a store with runs, serves it, and opens a browser.
+func open(t *testing.T) (*house, *browser) {
+	t.Helper()
+	h := newHouse(t, "flow.hcl")
 	h.flowrun("1", "apply", "flow.hcl", "release")
 	h.flowrun("4", "apply", "flow.hcl", "approval", "--no-wait")
 	h.flowrun("0", "apply", "flow.hcl", "quick")
@@ -153,10 +171,16 @@ func open(t *testing.T) (h *house, b *browser) {
 	h.flowrun("0", "dispatch", "Fix <script>alert(1)</script>", "--to", "nobody")
 	h.flowrun("0", "memory", "add", "--id", "M-1", "--lesson", "Raise the timeout of the parser test <script>alert(1)</script>", "--context", "A slow machine", "--tag", "parser", "--embedder", "none")
 	h.flowrun("0", "memory", "add", "--id", "M-2", "The parser reads 4 KiB at once", "--embedder", "none")
+	h.serves = []string{"flow.hcl", "--no-token"}
 	h.serve()
 	t.Cleanup(h.stop)
+	return h, newBrowser(t, h.at)
+}
 
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+// newBrowser opens a browser.
+func newBrowser(t *testing.T, at string) *browser {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browserPath()), chromedp.NoSandbox)
 	for _, name := range []string{"disable-quic", "disable-gpu", "disable-background-networking", "disable-component-update"} {
 		options = append(options, chromedp.Flag(name, true))
 	}
@@ -166,12 +190,15 @@ func open(t *testing.T) (h *house, b *browser) {
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(cancel)
-	b = &browser{t: t, ctx: ctx, at: h.at}
-	b.do(chromedp.Sleep(0))
-	if err := chromedp.Listen(ctx, b.hear); err != nil {
+	b := &browser{t: t, ctx: ctx, at: at}
+	err := chromedp.Do(ctx, chromedp.Sleep(0)) // the browser lives as long as the context of the first step
+	if err == nil {
+		err = chromedp.Listen(ctx, b.hear)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return h, b
+	return b
 }
 
 // browser is a tab. It remembers what pages must never do: dialogs, errors of scripts, and what their policy refused.
@@ -227,7 +254,9 @@ func (b *browser) forget() {
 
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, steps...); err != nil {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -281,7 +310,9 @@ func (b *browser) colours(scheme string) {
 // picture writes what the screen shows into a file.
 func (b *browser) picture(name string) {
 	b.t.Helper()
-	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	if err == nil {
 		err = os.WriteFile(filepath.Join(*pictures, name), picture, 0o644)
 	}
@@ -413,26 +444,6 @@ func TestLive(t *testing.T) {
 		t.Errorf("what was typed is %q", typed)
 	}
 	b.clean("live")
-}
-
-// TestAnswer: a person answers in the inbox, by the mouse and by the keyboard alone, with and without scripts.
-func TestAnswer(t *testing.T) {
-	h, b := open(t)
-	for _, scripts := range []bool{true, false} {
-		b.scripts(scripts)
-		b.open("/inbox")
-		b.do(chromedp.SendKeys(chromedp.CSS(`input[name="by"]`), "ann"), chromedp.SendKeys(chromedp.CSS(`input[name="input.day"]`), "friday"),
-			chromedp.Click(chromedp.CSS(`button[value="approve"]`)))
-		b.until(`document.body.innerText.includes("Your answer was recorded.")`)
-		run := h.runs()["approval"]
-		b.open("/runs/" + run)
-		b.until(`document.body.innerText.includes("2 succeeded") || location.reload() || false`)
-		if text := h.flowrun("0", "runs", "show", run, "ok"); !strings.Contains(text, "friday") {
-			t.Errorf("the answer is\n%s", text)
-		}
-		h.flowrun("4", "apply", "flow.hcl", "approval", "--no-wait")
-	}
-	b.clean("inbox")
 }
 
 // TestFirstPaint: the page of a run of 8 nodes, with all its files, comes in less than 60 KiB, and is painted 150 ms after it was asked for in
