@@ -62,15 +62,24 @@ func (ev *Evaluator) SetPause(pause func()) { ev.pause = pause }
 
 // begin makes an evaluation that counts with those before it.
 func (ev *Evaluator) begin(t *tree, s ir.Scope) *run {
-	r := &run{scope: s, files: ev.files, rules: ev.rules, slots: make([]value.Value, t.slots)}
+	r := ev.spare
+	if ev.spare = nil; r == nil {
+		r = &run{}
+	}
+	*r = run{scope: s, files: ev.files, rules: ev.rules, slots: append(r.slots[:0], make([]value.Value, t.slots)...)}
 	if ev.pause != nil {
 		r.by, r.next = ev, PauseSteps-ev.spent
 	}
 	return r
 }
 
-// end counts the steps of an evaluation.
-func (ev *Evaluator) end(r *run) { ev.spent += r.steps }
+// end counts the steps of an evaluation. The next one takes its memory.
+func (ev *Evaluator) end(r *run) {
+	ev.spent += r.steps
+	clear(r.slots)
+	*r = run{slots: r.slots}
+	ev.spare = r
+}
 
 // memory counts bytes that are about to be asked for.
 func (r *run) memory(n int) error {

@@ -20,8 +20,11 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // fail makes err an *Error at s, unless it is one already: the innermost place is the one that helps.
 func (r *run) fail(s span, err error) error {
+	if err == nil {
+		return nil
+	}
 	var e *Error
-	if err == nil || errors.As(err, &e) {
+	if errors.As(err, &e) {
 		return err
 	}
 	return &Error{Err: err, at: s}

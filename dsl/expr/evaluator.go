@@ -22,6 +22,7 @@ type Evaluator struct {
 	schemas map[string]*jsonschema.Schema
 	pause   func() // see SetPause; nil: nobody waits
 	spent   int    // steps since the last pause
+	spare   *run   // see end
 }
 
 // source is what a tree depends on: a dash in a text is a minus or part of a name, as the names say that it reads.
@@ -150,14 +151,14 @@ func (t *tree) evalIn(r *run) (value.Value, error) {
 	if err == nil {
 		err = r.fail(t.root.at(), r.settle(v))
 	}
+	if err == nil {
+		return v, nil
+	}
 	var e *Error
 	if errors.As(err, &e) && e.Part == "" {
 		e.Part = shortenTo(t.part(e.at), 100)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+	return nil, err
 }
 
 func (t *tree) part(s span) string {
