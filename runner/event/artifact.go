@@ -72,7 +72,10 @@ func (a *Artifact) Decode(content []byte) (*Parts, error) {
 
 // TakeParts takes the parts that are longer than [limits.MaxInline] out of an answer. It returns nil if no part is.
 func (f *AttemptFinished) TakeParts() *Parts {
-	p := Parts{}
+	if !f.IsLong() {
+		return nil
+	}
+	p := &Parts{}
 	if len(f.Stdout) > limits.MaxInline {
 		p.Stdout, f.Stdout = f.Stdout, ""
 	}
@@ -85,20 +88,12 @@ func (f *AttemptFinished) TakeParts() *Parts {
 	if isLong(f.Partial) {
 		p.Partial, f.Partial = f.Partial, nil
 	}
-	if p.isEmpty() {
-		return nil
-	}
-	return &p
+	return p
 }
 
 // IsLong reports whether an answer has parts that TakeParts takes out.
 func (f *AttemptFinished) IsLong() bool {
-	rest := *f
-	return rest.TakeParts() != nil
-}
-
-func (p *Parts) isEmpty() bool {
-	return p.Stdout == "" && p.Stderr == "" && p.Output == nil && p.Partial == nil
+	return len(f.Stdout) > limits.MaxInline || len(f.Stderr) > limits.MaxInline || isLong(f.Output) || isLong(f.Partial)
 }
 
 // TakeParts takes the outputs out of the end of a called run if they are longer than [limits.MaxInline].
