@@ -19,11 +19,13 @@ type attempts struct {
 	files    *artifact.Run
 	ctx      context.Context
 	stopAll  context.CancelCauseFunc
-	cancel   map[uint64]context.CancelCauseFunc // by ticket
-	answers  chan *event.AttemptFinished
-	together chan []*event.AttemptFinished // answers of one transaction
-	closed   chan struct{}                 // nobody listens to answers any more
-	running  sync.WaitGroup
+	cancel   map[uint64]context.CancelCauseFunc // by ticket; nil of an attempt that endStored ends
+	// endStored ends an attempt that asks for what runs share, if it waits.
+	endStored func(ticket uint64)
+	answers   chan *event.AttemptFinished
+	together  chan []*event.AttemptFinished // answers of one transaction
+	closed    chan struct{}                 // nobody listens to answers any more
+	running   sync.WaitGroup
 }
 
 // maxAnswers is how many answers wait while a batch is being synced; more wait in their goroutines. Each drive has room for so many
@@ -81,13 +83,17 @@ func (a *attempts) callExecutor(ctx context.Context, r event.Attempt) (f event.A
 func (a *attempts) forgetAttempt(ticket uint64) {
 	if cancel := a.cancel[ticket]; cancel != nil {
 		cancel(nil)
-		delete(a.cancel, ticket)
 	}
+	delete(a.cancel, ticket)
 }
 
 func (a *attempts) endAttempt(ticket uint64) {
-	if cancel := a.cancel[ticket]; cancel != nil {
+	cancel, live := a.cancel[ticket]
+	switch {
+	case cancel != nil:
 		cancel(executor.Cancelled)
+	case live:
+		a.endStored(ticket)
 	}
 }
 

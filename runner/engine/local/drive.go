@@ -242,6 +242,7 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	d.admit = &admitting{engine: d.engine, run: d.run, next: d.engine.options.Executor, refused: map[uint64]string{}, asked: d.run.parked != 0}
 	d.live = newAttempts(d.admit, d.engine.now, d.engine.artifacts.Run(d.run.id))
 	d.store = storing{engine: d.engine, run: d.run, live: d.live, fail: d.stop}
+	d.live.endStored = d.store.cancelQueued
 	d.children = newChildren()
 	d.session.SetWindow(engine.Window{Children: MaxChildren})
 	d.engine.enlistDrive(d)

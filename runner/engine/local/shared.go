@@ -107,11 +107,7 @@ type storing struct {
 
 // answerAttempt queues an attempt for its answer.
 func (s *storing) answerAttempt(a *event.Attempt) {
-	s.live.cancel[a.Ticket] = func(cause error) {
-		if cause != nil {
-			s.cancelQueued(a.Ticket)
-		}
-	}
+	s.live.cancel[a.Ticket] = nil
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue = append(s.queue, a)
