@@ -32,7 +32,7 @@ type Lines struct {
 type beat struct {
 	node    *view.Node
 	attempt int
-	next    time.Time
+	next    event.Time
 	work    *view.Begun // what was seen of it from outside; nil: nothing
 }
 
@@ -53,8 +53,11 @@ func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
 			b.WriteString(details(p.t, &p.scene, l))
 			urgent = true
 		}
-		if n := r.Node(l.Node); n != nil && l.Leaf && l.Gate == nil && l.Note == "" && !l.AsksToEnd() && l.Status == event.Running {
-			p.beats = append(p.beats, beat{n, l.Attempt, l.Time.Go().Add(Heartbeat), nil})
+		if l.Status != event.Running || !l.Leaf || l.Gate != nil || l.Note != "" || l.AsksToEnd() {
+			continue
+		}
+		if n := r.Node(l.Node); n != nil {
+			p.beats = append(p.beats, beat{n, l.Attempt, l.Time.Add(Heartbeat), nil})
 		}
 	}
 	if n := len(lines); n > 0 && (urgent || lines[n-1].End != nil || lines[n-1].Time.Sub(p.wrote) >= HeldTime || b.Len() >= HeldBytes) {
@@ -82,9 +85,9 @@ func (p *Lines) Tick(now time.Time) {
 		if b.node.Status != event.Running || b.node.Attempt != b.attempt || len(b.node.Children) > 0 {
 			continue
 		}
-		if !now.Before(b.next) {
+		if event.At(now) >= b.next {
 			p.t.Printf("%s: still running after %s%s\n", Clean(b.node.Title()), Duration(b.node.Duration(event.At(now))), lastWord(b.work))
-			b.next = now.Add(Heartbeat)
+			b.next = event.At(now).Add(Heartbeat)
 		}
 		kept = append(kept, b)
 	}
