@@ -29,6 +29,33 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// A new name is told from a new part: its body is that of one part that was removed, and of no other.
+func TestCompareNames(t *testing.T) {
+	step := func(name, does string) Node {
+		return Node{Name: name, Kind: Step, Action: &Value{Expr{Text: does}}}
+	}
+	input := func(name string, secret bool) Variable { return Variable{Name: name, Sensitive: secret} }
+	a := &Program{Workflows: []Workflow{{Name: "w", Inputs: []Variable{input("where", false), input("key", true)},
+		Outputs: []Output{{Name: "key"}}, Nodes: []Node{step("build", "1"), step("one", "2"), step("two", "2"), step("kept", "3")}}, {Name: "gone"}}}
+	b := &Program{Agents: []Agent{{Name: "kim"}}, Workflows: []Workflow{{Name: "new"}, {Name: "w", Inputs: []Variable{input("target", false), input("key", false)},
+		Outputs: []Output{{Name: "secret"}}, Nodes: []Node{step("compile", "1"), step("three", "2"), step("also", "3"), step("kept", "3")}}}}
+	all, declared := ComparePrograms(a, b)
+	for name, want := range map[string][]string{
+		"w":    {"renamed output secret [] from output key", "changed input key [sensitive]", "renamed input target [] from input where", "renamed compile [] from build", "added three []", "added also []", "removed one []", "removed two []"},
+		"gone": {"removed  []"}, "new": {"added  []"},
+	} { // any order: each on its own
+		have := append(names(all[name].Declarations), names(all[name].Nodes)...)
+		slices.Sort(have)
+		slices.Sort(want)
+		if !slices.Equal(have, want) {
+			t.Errorf("workflow %s: %q, want %q", name, have, want)
+		}
+	}
+	if len(all) != 3 || !slices.Equal(names(declared), []string{"added agent kim []"}) {
+		t.Errorf("%d workflows, and beside them %q", len(all), names(declared))
+	}
+}
+
 func names(list []Change) (out []string) {
 	for _, c := range list {
 		text := c.What + " " + c.Name + " ["
@@ -38,7 +65,10 @@ func names(list []Change) (out []string) {
 			}
 			text += p
 		}
-		out = append(out, text+"]")
+		if text += "]"; c.From != "" {
+			text += " from " + c.From
+		}
+		out = append(out, text)
 	}
 	return out
 }

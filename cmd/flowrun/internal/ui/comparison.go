@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -53,11 +54,21 @@ func ChangeWords(c ir.Change) string {
 	if name == "" {
 		name = "the workflow"
 	}
+	if c.From != "" {
+		return fmt.Sprintf("%s renamed from %s", name, c.From)
+	}
 	if len(c.Parts) > 0 {
-		return fmt.Sprintf("%s %s: %s", name, c.What, strings.Join(c.Parts, ", "))
+		parts := make([]string, len(c.Parts))
+		for i, p := range c.Parts {
+			parts[i] = cmp.Or(attributes[p], p)
+		}
+		return fmt.Sprintf("%s %s: %s", name, c.What, strings.Join(parts, ", "))
 	}
 	return name + " " + c.What
 }
+
+// attributes are the words of files for parts of nodes that have another name in a program.
+var attributes = map[string]string{"needs": "depends_on", "quotas": "quota", "result": "value"}
 
 // pairWords is a node of two runs in a line: what differs, from A to B.
 func pairWords(p *view.NodePair) string {
