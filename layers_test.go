@@ -143,6 +143,8 @@ cmd/flowrun/internal/args         dsl/value
 cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/scripts runner/stats runner/view isatty sys diff
 cmd/flowrun/internal/lsp            dsl dsl/diag dsl/editor dsl/format dsl/reference dsl/syntax
 cmd/flowrun/internal/process     runner/engine
+cmd/flowrun/internal/revision
+cmd/flowrun/internal/comparison  cmd/flowrun/internal/args cmd/flowrun/internal/revision cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir runner/outline runner/plan
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir dsl/value memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
 cmd/flowrun/internal/mcp         mcp

@@ -20,19 +20,13 @@ func (e *NoPrograms) Error() string { return "no file *.flow.hcl below " + e.Dir
 // *NoPrograms if there is nothing below a DIR.
 func Programs(paths []string) (out []string, err error) {
 	for _, path := range paths {
-		dir, all := cutDots(path)
+		dir, all := CutDots(path)
 		if !all {
 			out = append(out, path)
 			continue
 		}
-		last, before := "", len(out)
-		err := eachFile(dir, true, func(file string) {
-			if strings.HasSuffix(file, ".flow.hcl") && filepath.Dir(file) != last {
-				last = filepath.Dir(file)
-				out = append(out, last)
-			}
-		})
-		if err != nil {
+		before := len(out)
+		if err := eachFile(dir, true, folders(&out)); err != nil {
 			return nil, fmt.Errorf("looking for programs: %w", err)
 		}
 		if len(out) == before {
@@ -42,8 +36,25 @@ func Programs(paths []string) (out []string, err error) {
 	return out, nil
 }
 
-// cutDots returns the folder DIR of DIR/..., and reports whether the path has this form.
-func cutDots(path string) (dir string, all bool) {
+// ProgramsIn lists the folders with files *.flow.hcl at and below a folder of a file system, as Programs does for DIR/... on the disk.
+func ProgramsIn(fsys fs.FS, dir string) (out []string, err error) {
+	err = fs.WalkDir(fsys, dir, visit(dir, true, folders(&out)))
+	return out, err
+}
+
+// folders adds to a list the folder of each file *.flow.hcl of a walk.
+func folders(out *[]string) func(file string) {
+	last := ""
+	return func(file string) {
+		if strings.HasSuffix(file, ".flow.hcl") && filepath.Dir(file) != last {
+			last = filepath.Dir(file)
+			*out = append(*out, last)
+		}
+	}
+}
+
+// CutDots returns the folder DIR of DIR/..., and reports whether the path has this form.
+func CutDots(path string) (dir string, all bool) {
 	dir, all = strings.CutSuffix(path, "...")
 	if !all || dir != "" && !strings.HasSuffix(dir, "/") {
 		return path, false
@@ -55,7 +66,12 @@ func cutDots(path string) (dir string, all bool) {
 // files and folders, and the folders of installed packages.
 func eachFile(dir string, all bool, each func(file string)) error {
 	root := filepath.Clean(dir) + "/" // with its slash, a link to a folder is that folder
-	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(root, visit(root, all, each))
+}
+
+// visit is eachFile for the entries of a walk from a root.
+func visit(root string, all bool, each func(file string)) fs.WalkDirFunc {
+	return func(p string, d fs.DirEntry, err error) error {
 		if err != nil { // d may be nil
 			return err
 		}
@@ -68,5 +84,5 @@ func eachFile(dir string, all bool, each func(file string)) error {
 			each(filepath.Clean(p))
 		}
 		return nil
-	})
+	}
 }

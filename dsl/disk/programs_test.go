@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/fstest"
 )
 
 func TestPrograms(t *testing.T) {
@@ -19,6 +20,18 @@ func TestPrograms(t *testing.T) {
 	have, err := Programs([]string{dir + "/a/...", "x"})
 	if want := []string{filepath.Join(dir, "a/b"), "x"}; err != nil || !slices.Equal(have, want) {
 		t.Errorf("%v, %v; want %v", have, err, want)
+	}
+}
+
+func TestProgramsIn(t *testing.T) {
+	fsys := fstest.MapFS{"a/b/three.flow.hcl": {}, "a/b/c/four.flow.hcl": {}, "a/one.hcl": {}, "other/five.flow.hcl": {}, "a/.git/no.flow.hcl": {}, "a/node_modules/no.flow.hcl": {}}
+	for dir, want := range map[string][]string{"a": {"a/b/c", "a/b"}, ".": {"a/b/c", "a/b", "other"}} {
+		if have, err := ProgramsIn(fsys, dir); err != nil || !slices.Equal(have, want) {
+			t.Errorf("%s: %v, %v; want %v", dir, have, err, want)
+		}
+	}
+	if _, err := ProgramsIn(fsys, "none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that does not exist: %v", err)
 	}
 }
 

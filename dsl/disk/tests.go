@@ -24,7 +24,7 @@ func (e *NoTests) Error() string {
 // hidden folders and those of installed packages. The error is a *NoTests for a path without any.
 func Tests(paths []string) (out []string, err error) {
 	for _, path := range paths {
-		dir, all := cutDots(path)
+		dir, all := CutDots(path)
 		info, err := os.Stat(dir)
 		before := len(out)
 		switch {

@@ -284,3 +284,17 @@ func (a *app) flagsAt(path, dir string) string {
 }
 
 const guardianName = "guardian"
+
+// readStore opens the store of a path to read it. It is nil if there is none, or one of an older release.
+func (a *app) readStore(path string) (*standalone.Store, error) {
+	dir, err := a.storeDir(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := standalone.Read(dir)
+	var old *engine.OlderStore
+	if errors.Is(err, engine.ErrNoStore) || errors.As(err, &old) {
+		return nil, nil
+	}
+	return s, err
+}

@@ -1,6 +1,9 @@
 package args
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
 
 // Drive is what commands take that drive a run.
 type Drive struct {
@@ -58,6 +61,10 @@ type Plan struct {
 	Apply
 	DetailedExit bool
 	Lowered      bool // print the program in the core language
+	// Against is a file, a folder or a revision with other definitions of the programs at Paths; "" means that one workflow is planned.
+	Against string
+	Paths   []string
+	Format  string // of a comparison: "" means text
 }
 
 // Check refuses what does not go together.
@@ -65,7 +72,29 @@ func (o *Plan) Check() error {
 	if o.Lowered && (o.JSON || o.DetailedExit) {
 		return Errorf("--lowered prints a program; --json and --detailed-exitcode are about a plan")
 	}
+	if o.Against == "" && o.Format != "" {
+		return &Error{"--format is for --against", "To print a plan as JSON, write --json."}
+	}
 	return o.Apply.Check()
+}
+
+// CheckAgainst refuses what a comparison of programs does not use, and settles its format.
+func (o *Plan) CheckAgainst() error {
+	switch {
+	case o.Against == "":
+		return &Error{"--against does not say what to compare with", "Write a file, a folder, or a revision of git, such as main."}
+	case o.Lowered || o.Parallel != 0:
+		return Errorf("--against compares programs; --lowered and --parallel are about one plan")
+	case !reflect.DeepEqual(o.Given, Given{}):
+		return Errorf("--against compares all workflows of a program with the defaults of inputs and variables; it takes no values")
+	case o.Format != "" && o.JSON:
+		return Errorf("--json is the same as --format json; write one of them")
+	case o.JSON:
+		o.Format = "json"
+	case o.Format == "":
+		o.Format = "text"
+	}
+	return OneOf("--format", o.Format, "text", "json", "markdown")
 }
 
 // MaxParallel bounds --parallel, as the machine bounds max_concurrency.

@@ -267,10 +267,9 @@ func most(w *outline.Worst) string {
 	return "at most " + Count(*w.Attempts, "attempt")
 }
 
-// worst says what a run uses at most.
-func (p *Planned) worst() string {
-	w := p.Worst
-	parts := []string{Count(w.Known, "attempt")}
+// attemptsOf are the numbers of attempts whose sum is the worst case.
+func attemptsOf(w *outline.Worst) []string {
+	parts := []string{fmt.Sprint(w.Known)}
 	for _, e := range w.Each {
 		if e.Attempts == nil {
 			parts = append(parts, "n × an unknown number for "+e.Node)
@@ -278,6 +277,14 @@ func (p *Planned) worst() string {
 			parts = append(parts, fmt.Sprintf("n × %d for %s", *e.Attempts, e.Node))
 		}
 	}
+	return parts
+}
+
+// worst says what a run uses at most.
+func (p *Planned) worst() string {
+	w := p.Worst
+	parts := attemptsOf(w)
+	parts[0] = Count(w.Known, "attempt")
 	text := "Worst case: " + strings.Join(parts, " + ")
 	switch {
 	case len(w.Silent) > 0:
