@@ -36,7 +36,7 @@ var commandTexts = []string{"dsl/schema", "dsl/reference", "dsl/shell"}
 // answers in a message to people, who have nothing else.
 var spokenCommands = map[string][]string{
 	"dsl/check/blocks.go":       {`command = ["agent", "--json"]`},
-	"dsl/check/meant.go":        {`"--model"`, `["claude", "-p"`, `["codex", "exec"`, `["gemini", "--output-format"`, "flowrun explain protocol", "give it with --var"},
+	"dsl/check/meant.go":        {`--model`, `["claude", "-p"`, `["codex", "exec"`, `["gemini", "--output-format"`, "flowrun explain protocol", "give it with --var"},
 	"dsl/check/script.go":       {`"--verbose"`},
 	"dsl/check/variable.go":     {"--var-file FILE, or --var-from", "--input-from"},
 	"dsl/expr/about.go":         {`trim("--a--", "-")`},

@@ -26,6 +26,10 @@ const (
 	inValue    = "workflow \"w\" {\n  input \"x\" { type = string }\n  step \"a\" { run = [\"true\"] }\n  step \"b\" { value = @ }\n}\n"
 	inEach     = "workflow \"w\" {\n  step \"a\" {\n    for_each = [\"x\", \"y\"]\n    @\n  }\n}\n"
 	inWhen     = "workflow \"w\" {\n  input \"x\" { type = string }\n  step \"a\" { run = [\"true\"] }\n  step \"b\" {\n    run  = [\"true\"]\n    when = @\n  }\n}\n"
+	inCommand  = "agent \"x\" {\n  type    = \"exec\"\n  command = [\"coder\"]\n  @\n  timeout = \"5m\"\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n"
+	inLoop     = "agent \"x\" { type = \"null\" }\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n}\nloop \"l\" {\n  agents = [agent.x]\n  source \"dispatch\" {}\n  handle { workflow = workflow.w }\n  @\n}\n"
+	inMemory   = "memory {\n  @\n}\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n}\n"
+	inInput    = "workflow \"w\" {\n  input \"level\" {\n    @\n  }\n  step \"a\" { run = [\"echo\", input.level] }\n}\n"
 	wholeFile  = "@"
 )
 
@@ -317,6 +321,94 @@ var mistakes = []struct {
 		{`echo ${{ github.sha }}`, "${{ github.sha }}", `input "sha"`, ""},
 		{`echo "${V%/*}" > "${W#x}"`, "${V%/*}", `$${V%/*}`, `V=a; W=b; echo "$${V%/*}" > "$${W#x}"`},
 		{`echo ${V@Q}`, "${V@Q}", `$${V@Q}`, `V=a; echo $${V@Q}`},
+	}},
+	{inInput, []mistake{
+		{"type = choice", "choice", "type = string … enum = [\"a\", \"b\"]", "type = string\n    enum = [\"a\", \"b\"]"},
+		{"type = \"enum\"", "", "type = string … enum = [\"a\", \"b\"]", "type = string\n    enum = [\"a\", \"b\"]"},
+		{"type = password", "password", "type = string … sensitive = true", ""},
+		{"type = string\n    options = [\"a\", \"b\"]", "options", `enum = ["a", "b"]`, "type = string\n    enum = [\"a\", \"b\"]"},
+	}},
+	{inLoop, []mistake{
+		{`interval = "5m"`, "interval", `idle = "5m"`, `idle = "5m"`},
+		{`every = "5m"`, "every", `idle = "5m"`, `idle = "5m"`},
+		{`sources = ["dispatch"]`, "sources", `source "dispatch" {}`, "-"},
+		{`workflow = workflow.w`, "workflow", "handle { workflow = workflow.NAME }", "-"},
+		{`on_item { call = workflow.w }`, "on_item", "handle { workflow = workflow.NAME } … item.title", "-"},
+		{`source "github" { repo = "me/x" }`, `"github"`, `source "backlog" … from = "github" … repo = "me/x"`, "source \"backlog\" {\n    from = \"github\"\n    repo = \"me/x\"\n  }"},
+		{`source "file" { path = "x.md" }`, `"file"`, `source "backlog" … from = "file" … path = "x.md"`, "source \"backlog\" {\n    from = \"file\"\n    path = \"x.md\"\n  }"},
+		{`source "jira" {}`, `"jira"`, `source "backlog" … from = "exec" … command = ["PROGRAM"]`, "source \"backlog\" {\n    from = \"exec\"\n    command = [\"PROGRAM\"]\n  }"},
+		{`source "api" { url = "http://127.0.0.1/x" }`, `"api"`, `source "backlog" … from = "http" … url = "http://127.0.0.1/x"`, "source \"backlog\" {\n    from = \"http\"\n    url = \"http://127.0.0.1/x\"\n  }"},
+	}},
+	{inMemory, []mistake{
+		{`enabled = true`, "enabled", "leave it out", "-"},
+		{`path = "m.db"`, "path", `store = "FOLDER"`, `store = "shared"`},
+	}},
+	{wholeFile, []mistake{
+		{"agent \"a\" { type = \"null\" }\nloop \"l\" {\n  agents = [\"a\"]\n  source \"dispatch\" {}\n  handle { workflow = workflow.w }\n}\nworkflow \"w\" {\n  step \"s\" { run = [\"true\"] }\n}\n", "\"a\"", "Write agent.a, without quotes", ""},
+		{"on \"schedule\" { cron = \"0 5 * * *\" }\nworkflow \"w\" {\n  step \"s\" { run = [\"true\"] }\n}\n", "cron", "routine \"schedule\" … cron = \"0 5 * * *\"", ""},
+		{"routine \"n\" {\n  schedule = \"0 5 * * *\"\n  timezone = \"UTC\"\n  workflow = workflow.w\n}\nworkflow \"w\" {\n  step \"s\" { run = [\"true\"] }\n}\n", "schedule", "cron = \"0 5 * * *\"", "routine \"n\" {\n  cron = \"0 5 * * *\"\n  timezone = \"UTC\"\n  workflow = workflow.w\n}\nworkflow \"w\" {\n  step \"s\" { run = [\"true\"] }\n}\n"},
+		{"workflow \"w\" {\n  step \"a\" {\n    for_each = { os = [\"linux\", \"mac\"], go = [\"1.24\", \"1.25\"] }\n    run      = \"echo ${each.value.os}\"\n  }\n}\n", "os", "for_each = setproduct([\"linux\", \"mac\"], [\"1.24\", \"1.25\"]) … each.value[0]  is os", "workflow \"w\" {\n  step \"a\" {\n    for_each = setproduct([\"linux\", \"mac\"], [\"1.24\", \"1.25\"])\n    run      = \"echo ${each.value[0]}\"\n  }\n}\n"},
+		{"workflow \"w\" {\n  step \"a\" {\n    for_each = { include = [{ os = \"linux\" }] }\n    run      = \"echo ${each.value.os}\"\n  }\n}\n", "os", "for_each = [{ os = \"linux\" }]", "workflow \"w\" {\n  step \"a\" {\n    for_each = [{ os = \"linux\" }]\n    run      = \"echo ${each.value.os}\"\n  }\n}\n"},
+	}},
+	{inWorkflow, []mistake{
+		{"concurrency {\n    group = \"x\"\n    cancel_in_progress = true\n  }", "cancel_in_progress", `when_busy = "cancel_previous"`, "concurrency {\n    group     = \"x\"\n    when_busy = \"cancel_previous\"\n  }"},
+		{"concurrency {\n    group = \"x\"\n    cancel-in-progress = false\n  }", "cancel-in-progress", "leave it out", "concurrency { group = \"x\" }"},
+		{`secret "TOKEN" {}`, "secret", `pass_env = ["TOKEN"]`, `pass_env = ["TOKEN"]`},
+		{`deadline = "5m"`, "deadline", `timeout = "5m"`, `timeout = "5m"`},
+	}},
+	{inStep, []mistake{
+		{`fail_fast = false`, "fail_fast", "the others run on, so leave it out", "-"},
+		{`fail-fast = true`, "fail-fast", `on_error = "stop"`, `on_error = "stop"`},
+		{`env = ["A=b", "C=d"]`, `["A=b", "C=d"]`, `env = { A = "b", C = "d" }`, `env = { A = "b", C = "d" }`},
+		{`env = ["TOKEN"]`, `["TOKEN"]`, `pass_env = ["TOKEN"]`, `pass_env = ["TOKEN"]`},
+		{`triggers = { a = 1 }`, "triggers", "leave it out", "-"},
+		{`precondition { condition = "true" }`, "precondition", "require { condition = ", `require { condition = "1 < 2" }`},
+		{`postcondition { condition = "true" }`, "postcondition", `gate "NAME" { check = "CONDITION" } … result.output`, `gate "g" { check = "result.output == ''" }`},
+		{"gate \"g\" { check = \"output.ok\" }", "output", "result.output.ok", ""},
+		{"gate \"g\" { check = \"result.ok\" }", "ok", "result.output.ok", ""},
+		{"count = input.x == \"a\" ? 1 : 0", "count", `when = "input.x == 'a'"`, ""},
+		{"count = local.x == \"a\" ? 0 : 1", "count", `when = "!(local.x == 'a')"`, ""},
+		{`repeat = 3`, "repeat", "repeat { max = 3 }", `repeat { max = 3 }`},
+		{"repeat {\n      max = 3\n      until = \"output == 'ok'\"\n    }", "output", "result.output", "repeat {\n      max   = 3\n      until = \"result.output == 'ok'\"\n    }"},
+		{"repeat {\n      max = 3\n      until = \"step.b.output == 'ok'\"\n    }", "", "the until of a repeat, read its result as result", "repeat {\n      max   = 3\n      until = \"result.output == 'ok'\"\n    }"},
+		{`memory { key = "x" }`, "memory", "remember { text … recall { query", ""},
+	}},
+	{inBareStep, []mistake{
+		{`local-exec { command = "make" }`, "local-exec", `run = "make"`, `run = "make"`},
+		{`approve { message = "ok?" }`, "message", `prompt = "ok?"`, `approve { prompt = "ok?" }`},
+		{"approve {\n      prompt = \"ok?\"\n      from   = \"ann\"\n    }", "from", `approvers = ["ann"]`, "approve {\n      prompt    = \"ok?\"\n      approvers = [\"ann\"]\n    }"},
+		{`notify { message = "x" }`, "message", `text = "x"`, ""},
+		{`slack { channel = "#x" }`, "slack", "notify … to = [channel.NAME] … channel \"NAME\" { … }", ""},
+		{"http {\n      url  = \"http://127.0.0.1/x\"\n      json = { a = 1 }\n    }", "json", "body = { a = 1 }", "http {\n      url  = \"http://127.0.0.1/x\"\n      body = { a = 1 }\n    }"},
+		{"run = |", "", "heredoc:  run = <<-EOT", "run = <<-EOT\n      make\n    EOT"},
+		{`run = "tr "\0" x"`, "", `ends at the quote before this … \"`, `run = "tr \"x\" x"`},
+	}},
+	{inEach, []mistake{
+		{`run = "echo ${each.value.name}"`, "name", "each.value is the member itself", `run = "echo ${each.value}"`},
+	}},
+	{inValue, []mistake{
+		{`file("${path.module}/mistakes.md")`, "", `file("mistakes.md")`, ""},
+		{`self.id`, "self", "result.output … step.NAME.output", "step.a.output"},
+		{`nonsensitive(input.x)`, "nonsensitive", "stays sensitive", "input.x"},
+		{`isNull(input.x)`, "isNull", "x == null", "input.x == null"},
+	}},
+	{inWhen, []mistake{
+		{`"startsWith(input.x, 'v')"`, "startsWith", "x startsWith 'text'", `"input.x startsWith 'v'"`},
+		{`"contains(input.x, 'v')"`, "", "x contains 'part'", `"input.x contains 'v'"`},
+		{`"input.x =~ '^v'"`, "=", "x matches '^v", `"input.x matches '^v'"`},
+		{`"step.a.succeeded"`, "succeeded", "status", `"step.a.status == 'succeeded'"`},
+		{`"step.a"`, "step.a", "step.a.status == 'succeeded'", `"step.a.status == 'succeeded'"`},
+	}},
+	{inCommand, []mistake{
+		{`args = ["-p"]`, "args", `command = ["coder", "-p"]`, "-"},
+		{`sandbox = true`, "sandbox", `command = ["PROGRAM", "FLAG", "VALUE"]`, "-"},
+		{`max_turns = 5`, "max_turns", `command = ["PROGRAM", "FLAG", "VALUE"]`, "-"},
+		{`schema = { ok = bool }`, "schema", "output = object({ NAME = TYPE })", `output = object({ ok = bool })`},
+		{`budget = "$5"`, "budget", "A step has it:  budget { cost_usd", "-"},
+		{`description = "codes"`, "description", `soul = "codes"`, `soul = "codes"`},
+		{`skills = ["go"]`, "skills", `capabilities = ["go"]`, `capabilities = ["go"]`},
+		{`api_key = var.key`, "api_key", "key = var.key", ""},
+		{`api_key = "sk-1"`, "api_key", `key_env = "NAME"`, ""},
 	}},
 }
 

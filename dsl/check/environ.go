@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -17,12 +18,39 @@ var ours = regexp.MustCompile(`^FLOWRUN_V[0-9]+$`)
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// listedVariables are the variables of a list of texts: those with a value, as an object has them, or the names alone.
+func listedVariables(x hclsyntax.Expression) (set, passed []string) {
+	t, ok := x.(*hclsyntax.TupleConsExpr)
+	if !ok {
+		return nil, nil
+	}
+	for _, x := range t.Exprs {
+		s, ok := literal(x)
+		key, text, hasValue := strings.Cut(s, "=")
+		switch {
+		case !ok || quote(s) == "" || !envName.MatchString(key):
+			return nil, nil
+		case hasValue:
+			set = append(set, fmt.Sprintf("%s = %q", key, text))
+		default:
+			passed = append(passed, key)
+		}
+	}
+	return set, passed
+}
+
 // environment checks env = { NAME = value, … }: names are written out, each value is an expression of its own.
 func (c *checker) environment(a *Attr, env *expr.Env) (list diag.List) {
 	o, ok := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
 	if !ok {
-		return diag.List{{Code: "F0211", Subject: a.span(), Summary: "env must name its variables",
-			Detail: "The names of the variables must be literals:  env = { NAME = \"value\" }. The values can be expressions."}}
+		d := diag.Diagnostic{Code: "F0211", Subject: a.span(), Summary: "env must name its variables",
+			Detail: "The names of the variables must be literals:  env = { NAME = \"value\" }. The values can be expressions."}
+		if set, passed := listedVariables(a.Src.Expr()); len(set) > 0 {
+			d.Detail = fmt.Sprintf("Write  env = { %s }.", strings.Join(set, ", "))
+		} else if len(passed) > 0 {
+			d.Detail = fmt.Sprintf("To pass variables of the environment on, write  pass_env = %s.", quotedWords(passed))
+		}
+		return diag.List{d}
 	}
 	a.Env = make(map[string]*ir.Expr, len(o.Items))
 	for _, item := range o.Items {

@@ -81,7 +81,9 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 		return replier{what: "a step of the memory", takes: programMembers[:1], output: output}, ""
 	case ir.CallAction:
 		return r, "A test runs the called workflow, with the stubs of its steps."
-	case ir.KVAction, ir.EmitAction, ir.SyncAction, ir.NotifyAction, ir.HandoffAction, ir.ValueAction, ir.WaitAction, ir.ApproveAction, ir.FailAction, ir.EndAction:
+	case ir.ApproveAction:
+		return r, fmt.Sprintf("In a test, a person decides with  decide %q { decision = \"approve\" }.", n.Name)
+	case ir.KVAction, ir.EmitAction, ir.SyncAction, ir.NotifyAction, ir.HandoffAction, ir.ValueAction, ir.WaitAction, ir.FailAction, ir.EndAction:
 		return r, fmt.Sprintf("Its action %s starts nothing, so a test does the same as a run.", n.Does)
 	}
 	return r, "The test answers it in the same way as a run."

@@ -163,7 +163,7 @@ func (c *checker) loopAgents(b *Block) {
 			known = append(known, r)
 		}
 	}
-	if len(a.Names) == 0 {
+	if t, ok := a.Src.Expr().(*hclsyntax.TupleConsExpr); ok && len(t.Exprs) == 0 {
 		c.report(diag.Diagnostic{Code: "F0420", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("No agents in %s", b.Words()),
 			Detail: "A loop needs at least one agent:  agents = [agent.NAME]."})
 	}
@@ -261,6 +261,29 @@ func (c *checker) itemEnv() *expr.Env {
 	return c.env(roots{"item": root("item", ir.ItemType), "worker": root("worker", value.StringType)}, map[string]string{"step": why, "input": why, "run": why})
 }
 
+// sourceMeant says which source takes the work that a label of other tools names, or "".
+func sourceMeant(b *Block) string {
+	line := func(name, placeholder string) string {
+		if a := b.Src.Body.Attr(name); a != nil && quote(a.Text()) != "" {
+			return a.Text()
+		}
+		return placeholder
+	}
+	switch b.Name {
+	case "github", "issues", "github_issues", "gitea":
+		return fmt.Sprintf("Issues are a backlog. Write  source \"backlog\" { … }  with the lines  from = \"github\"  and  repo = %s.", line("repo", "\"OWNER/NAME\""))
+	case "file", "files", "markdown", "todo", "jsonl":
+		return fmt.Sprintf("A list in a file is a backlog. Write  source \"backlog\" { … }  with the lines  from = \"file\"  and  path = %s. For a file of plans, write  source \"roadmap\".", line("path", "\"FILE\""))
+	case "jira", "linear", "gitlab", "trello", "asana", "exec", "command", "program":
+		return fmt.Sprintf("A program lists the work of other services. Write  source \"backlog\" { … }  with the lines  from = \"exec\"  and  command = %s.", line("command", "[\"PROGRAM\"]"))
+	case "http", "url", "api":
+		return fmt.Sprintf("A service is a backlog. Write  source \"backlog\" { … }  with the lines  from = \"http\"  and  url = %s.", line("url", "\"https://…\""))
+	case "queue", "inbox", "manual", "cli":
+		return "Work that people hand in is  source \"dispatch\" {}."
+	}
+	return ""
+}
+
 // source checks one source of a loop.
 func (c *checker) source(of, b *Block) {
 	plain, item := c.env(nil, nil), c.itemEnv()
@@ -276,7 +299,9 @@ func (c *checker) source(of, b *Block) {
 	if !slices.Contains(sourceLabels, b.Name) {
 		d := diag.Diagnostic{Code: "F0421", Subject: nameRange(b), Context: of.Words(), Summary: fmt.Sprintf("%.60q is not a kind of source", b.Name),
 			Detail: fmt.Sprintf("It is one of %s.", quoted(sourceLabels))}
-		if near := diag.Nearest(b.Name, sourceLabels); near != "" {
+		if other := sourceMeant(b); other != "" {
+			d.Detail = other
+		} else if near := diag.Nearest(b.Name, sourceLabels); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 			d.Edit = &diag.Edit{Range: nameRange(b), Text: fmt.Sprintf("%q", near)}
 		}

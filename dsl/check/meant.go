@@ -291,6 +291,13 @@ func init() {
 			if n, ok := o.number(); ok && o.b.Schema.Attr("for_each") != nil {
 				return product([]axis{{"", "range(" + n + ")"}})
 			}
+			x, ok := o.src.Expr().(*hclsyntax.ConditionalExpr)
+			if !ok || o.b.Schema.Attr("when") == nil {
+				return ""
+			}
+			if t := quote(o.src.File.Text(x.Condition)); t != "" && !strings.ContainsAny(t, "'`\\$") {
+				return o.when(strings.ReplaceAll(t, `"`, "'"), o.src.File.Text(x.TrueResult) == "0")
+			}
 			return ""
 		},
 		"retries max_retries attempts max_attempts max limit tries maximum_attempts": other.attempts,
@@ -301,6 +308,77 @@ func init() {
 			}
 			return ""
 		},
+		"cancel-in-progress cancel_in_progress": func(o other) string {
+			if on, ok := flag(o.src.Expr()); ok && !on && o.b.Schema.Kind == "concurrency" {
+				return "A second run of the group waits for its turn, so leave it out."
+			}
+			return o.write("when_busy", `"cancel_previous"`)
+		},
+		"fail_fast fail-fast failfast": func(o other) string {
+			if on, ok := flag(o.src.Expr()); ok && !on && o.b.Schema.Attr("on_error") != nil {
+				return "When one instance fails, the others run on, so leave it out."
+			}
+			return o.write("on_error", `"stop"`)
+		},
+		"options values choices allowed_values one_of allowed": renamed("enum"),
+		"ephemeral secret":     func(o other) string { return o.write("sensitive", "true") },
+		"error_message":        renamed("message"),
+		"every interval":       func(o other) string { return cmp.Or(o.inLoop("idle"), span("base_delay", "s")(o)) },
+		"sources source":       func(o other) string { return o.sources() },
+		"handler on_item":      func(o other) string { return o.handle() },
+		"schedule cron":        func(o other) string { return cmp.Or(o.write("cron", o.text(`"0 2 * * *"`)), o.routine()) },
+		"skills":               renamed("capabilities"),
+		"schema output_schema": func(o other) string { return o.write("output", "object({ NAME = TYPE })") },
+		"api_key apikey apiKey": func(o other) string {
+			if _, ok := o.str(); ok {
+				return o.write("key_env", `"NAME"`) + " The variable NAME of the environment then has the key, and the file does not."
+			}
+			return o.write("key", o.text("var.NAME"))
+		},
+		"message text question body": func(o other) string { return cmp.Or(o.asks(), o.says()) },
+		"description": func(o other) string {
+			if o.b.Schema.Kind == "agent" {
+				return "The text at the beginning of each of its tasks is  soul = " + o.text("…") + ". For people, write a comment:  # …"
+			}
+			return o.asks()
+		},
+		"budget": func(o other) string {
+			if o.b.Schema.Kind != "agent" {
+				return ""
+			}
+			return "A step has it:  budget { cost_usd = 5 }."
+		},
+		"deadline": func(o other) string { return o.write("timeout", o.text(`"1h"`)) },
+		"path file db dir": func(o other) string {
+			if o.b.Schema.Kind != "memory" {
+				return ""
+			}
+			return "The memory is a file of the store,  memory.db. To share it between repositories, name a folder:  store = \"FOLDER\"."
+		},
+		"enabled": func(o other) string {
+			if o.b.Schema.Kind != "memory" {
+				return ""
+			}
+			return "The block turns the memory on, so leave it out."
+		},
+		"triggers": func(o other) string {
+			if o.b.Schema.Kind != "step" {
+				return ""
+			}
+			return "A step runs in each run of its workflow, so leave it out. For a condition, write  when = \"CONDITION\"."
+		},
+		"json payload": renamed("body"),
+		"channel":      func(o other) string { return o.write("to", "[channel.NAME]") },
+		"from by users user reviewers assignees who": func(o other) string {
+			if o.b.Schema.Kind != "approve" {
+				return ""
+			}
+			if t := o.text(`["NAME"]`); strings.HasPrefix(t, "[") {
+				return o.write("approvers", t)
+			}
+			return o.write("approvers", "["+o.text(`"NAME"`)+"]")
+		},
+		"args arguments": func(o other) string { return o.moreWords("") },
 		"concurrency": func(o other) string {
 			s, ok := o.str()
 			if !ok || o.b.Schema.Attr("max_concurrency") == nil {
@@ -340,10 +418,10 @@ func init() {
 		"working-directory working_directory workdir cwd chdir working_dir": renamed("dir"),
 		"interpreter":             renamed("shell"),
 		"cmds commands":           other.lines,
-		"title desc help summary": renamed("description"),
+		"title desc help summary": func(o other) string { return cmp.Or(o.write("description", o.text("…")), o.asks()) },
 		"timeout-minutes timeout_minutes timeoutMinutes": span("timeout", "m"),
 		"timeout_seconds timeoutSeconds timeout-seconds": span("timeout", "s"),
-		"delay interval initial_interval":                span("base_delay", "s"),
+		"delay initial_interval":                         span("base_delay", "s"),
 		"backoff backoff_coefficient": func(o other) string {
 			if n, ok := o.number(); ok {
 				return o.write("multiplier", n)
@@ -379,18 +457,8 @@ func init() {
 			}
 			return o.repeats(false)
 		},
-		"workflow": func(o other) string { return o.write("call", o.text("workflow.NAME")) },
-		"model": func(o other) string {
-			command := o.b.Src.Body.Attr("command")
-			if o.b.Schema.Kind != "agent" || command == nil || quote(command.Text()+o.src.Text()) == "" {
-				return ""
-			}
-			list, ok := strings.CutSuffix(strings.TrimSpace(command.Text()), "]")
-			if !ok {
-				return ""
-			}
-			return fmt.Sprintf("The program takes it. In flowrun, write  command = %s, \"--model\", %s].", list, o.src.Text())
-		},
+		"workflow": func(o other) string { return cmp.Or(o.handle(), o.write("call", o.text("workflow.NAME"))) },
+		"model":    func(o other) string { return o.moreWords("--model") },
 		"type": func(o other) string {
 			if s, ok := o.str(); ok && o.b.Schema.Kind == "step" && s != "" {
 				return agentProgram(s, "A step names an agent,  agent = agent.NAME. ")
@@ -402,6 +470,68 @@ func init() {
 			usages[w] = f
 		}
 	}
+}
+
+// asks writes the question of an approval.
+func (o other) asks() string {
+	if o.b.Schema.Kind != "approve" {
+		return ""
+	}
+	return o.write("prompt", o.text("…"))
+}
+
+// says writes the text of a message.
+func (o other) says() string {
+	if o.b.Schema.Kind != "notify" {
+		return ""
+	}
+	return o.write("text", o.text("…"))
+}
+
+// inLoop is a duration of a loop.
+func (o other) inLoop(attr string) string {
+	if o.b.Schema.Kind != "loop" {
+		return ""
+	}
+	return span(attr, "s")(o)
+}
+
+// sources writes the kinds of work of a loop as blocks.
+func (o other) sources() string {
+	if !o.b.Schema.Has("source") {
+		return ""
+	}
+	return "Each source is a block:  source \"dispatch\" {}  or  source \"roadmap\" { path = \"ROADMAP.md\" }."
+}
+
+// handle says which workflow a loop starts.
+func (o other) handle() string {
+	return o.nest("handle", "workflow", "workflow.NAME")
+}
+
+// routine says what starts by the clock, where something else has a schedule.
+func (o other) routine() string {
+	if o.b.Schema.Kind != "on" {
+		return ""
+	}
+	return fmt.Sprintf("Events start it. By the clock, write  routine %q { … }  with  cron = %s  and  workflow = workflow.NAME.", cmp.Or(o.b.Name, "NAME"), o.text(`"0 2 * * *"`))
+}
+
+// moreWords writes words of an agent's command at its end, after a flag unless that is "".
+func (o other) moreWords(flag string) string {
+	command := o.b.Src.Body.Attr("command")
+	if o.b.Schema.Kind != "agent" || command == nil || quote(command.Text()+o.src.Text()) == "" {
+		return ""
+	}
+	list, ok := strings.CutSuffix(strings.TrimSpace(command.Text()), "]")
+	if !ok {
+		return ""
+	}
+	if flag != "" {
+		return fmt.Sprintf("The program takes it. In flowrun, write  command = %s, %q, %s].", list, flag, o.src.Text())
+	}
+	words := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(o.src.Text()), "["), "]")
+	return fmt.Sprintf("In flowrun, write  command = %s, %s].", list, strings.TrimSpace(words))
 }
 
 // counterpart says what stands for an attribute of another tool, or "".
@@ -541,6 +671,26 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 			}
 			return fmt.Sprintf("In flowrun, write  routine %q { … }  with  cron = %s  and  workflow = workflow.NAME.", label, cron)
 		}
+	case "precondition", "assert":
+		if s.Has("require") {
+			return "In flowrun, write  require { condition = \"CONDITION\" }."
+		}
+	case "postcondition":
+		if s.Has("gate") {
+			return "In flowrun, write  gate \"NAME\" { check = \"CONDITION\" }. It reads the output of its step as  result.output."
+		}
+	case "local-exec", "local_exec", "shell", "script", "command":
+		if a := attr("command"); a != nil && s.Attr("run") != nil && quote(a.Text()) != "" {
+			return fmt.Sprintf("In flowrun, write  run = %s.", a.Text())
+		}
+	case "on_item", "each_item", "work", "handler":
+		if s.Has("handle") {
+			return "In flowrun, write  handle { workflow = workflow.NAME }. A second line in it,  with = { title = item.title }, gives the inputs."
+		}
+	case "slack", "email", "mail", "teams", "discord", "pagerduty":
+		if s.Has("notify") {
+			return "In flowrun, write a block  notify  with two lines:  to = [channel.NAME]  and  text = \"…\". The file declares the  channel \"NAME\" { … }."
+		}
 	case "secret":
 		if s.Has("variable") {
 			return fmt.Sprintf("In flowrun, write  variable %q { … }  with  type = string  and  sensitive = true.", label)
@@ -550,7 +700,7 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 			return fmt.Sprintf("A step of a workflow reads from outside:  step %q  with  http { url = \"…\" }  or  run = \"…\". Other steps read  step.%s.output.", label, label)
 		}
 	}
-	return strings.Replace(schema.Absent[src.Kind], "@", `"NAME"`, 1)
+	return strings.Replace(schema.Absent[src.Kind], "@", fmt.Sprintf("%q", label), 1)
 }
 
 // inStep says to write a block inside of a step, where a block of a schema takes steps and not the block itself.
@@ -594,28 +744,30 @@ func asObject(src *syntax.Block) string {
 	return quote(text)
 }
 
-// asBlock shows a block whose first attribute has the value that was given to the block itself.
+// asBlock shows a block whose first attribute, or the first that takes a number, has the value that was given to the block itself.
 func asBlock(b *schema.Block, src *syntax.Attr) string {
 	x := src.Expr()
 	_, isText := literal(x)
 	_, isNumber := other{nil, src}.number()
-	if len(b.Attrs) == 0 || b.Attrs[0].Later != nil || quote(src.Text()) == "" {
+	if quote(src.Text()) == "" {
 		return written(b)
 	}
-	first := b.Attrs[0]
-	fits := false
-	switch first.Kind {
-	case schema.Text, schema.Condition, schema.Duration:
-		fits = isText
-	case schema.Command:
-		_, isList := x.(*hclsyntax.TupleConsExpr)
-		fits = isText || isList
-	case schema.Value:
-		fits = first.Want.Kind == value.StringT && isText || first.Want.Kind == value.NumberT && isNumber
-	}
-	if !fits {
+	i := slices.IndexFunc(b.Attrs, func(a schema.Attr) bool {
+		switch a.Kind {
+		case schema.Text, schema.Condition, schema.Duration:
+			return isText
+		case schema.Command:
+			_, isList := x.(*hclsyntax.TupleConsExpr)
+			return isText || isList
+		case schema.Value:
+			return a.Want.Kind == value.StringT && isText || a.Want.Kind == value.NumberT && isNumber
+		}
+		return false
+	})
+	if i < 0 || i > 0 && !isNumber || b.Attrs[i].Later != nil {
 		return written(b)
 	}
+	first := b.Attrs[i]
 	kind := b.Kind
 	if b.Label != "" {
 		kind += ` "NAME"`
@@ -717,18 +869,26 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 	switch d.Code {
 	case "F0228", "F0301", "F0303", "F0304", "F0305", "F0310":
 	default:
-		return
+		if d.Summary != "file needs a literal path" {
+			return
+		}
 	}
 	i := slices.IndexFunc(c.sources, func(f *syntax.File) bool { return f.Name == d.Subject.File })
 	if i < 0 {
 		return
 	}
 	f, at := c.sources[i], d.Subject.Start.Byte
+	if m := inModule.FindSubmatch(f.Src[min(at, len(f.Src)):]); m != nil {
+		d.Detail = fmt.Sprintf("Paths begin in the folder of the program. Write  file(\"%s\").", m[1])
+		return
+	}
 	path := pathAt(f, at)
 	switch d.Code {
 	case "F0310":
 		if strings.HasPrefix(d.Summary, "Unknown member .") && bytes.Contains(f.Src, []byte("GITHUB_OUTPUT")) {
 			d.Detail = "A script writes its output as lines NAME=VALUE to the file $FLOWRUN_OUTPUT. The script here writes to $GITHUB_OUTPUT, which flowrun does not read."
+		} else if strings.HasSuffix(string(f.Src[lineStart(f.Src, at):at]), "each.value.") {
+			c.memberOfMember(d, f)
 		}
 	case "F0301":
 		if at < len(f.Src) && f.Src[at] == '$' {
@@ -745,6 +905,9 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 		}
 		if other := schema.OtherName(path); other != "" {
 			d.Detail = other
+		}
+		if path[0] == "output" && strings.Contains(d.Detail, " result,") {
+			d.Detail = fmt.Sprintf("Write  result.%s.", strings.Join(path, "."))
 		}
 	case "F0305":
 		isNode := func(w *Workflow) bool { return len(path) > 1 && w.ByName[path[1]] != nil }
@@ -768,7 +931,7 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 
 // resultAttrs are words of other tools for what a result has.
 var resultAttrs = map[string]string{
-	"outcome": "status", "conclusion": "status", "state": "status", "success": "status", "failed": "status", "ok": "status",
+	"outcome": "status", "conclusion": "status", "state": "status", "success": "status", "succeeded": "status", "failed": "status", "skipped": "status", "cancelled": "status", "done": "status", "ok": "status",
 	"code": "exit_code", "rc": "exit_code", "exitcode": "exit_code", "exitCode": "exit_code", "return_code": "exit_code", "returncode": "exit_code",
 	"value": "output", "values": "output", "out": "output", "data": "output", "json": "output", "body": "output", "text": "output", "message": "error", "errors": "error", "logs": "stdout", "log": "stdout",
 }
@@ -812,6 +975,10 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 		d.Detail = fmt.Sprintf("What the agent answered is  %soutput. Write  %soutput.%s.", root, root, text)
 		return
 	}
+	if before := string(f.Src[lineStart(f.Src, at):at]); strings.HasSuffix(before, "result.") && !strings.Contains(d.Detail, "Did you mean") && (text == "ok" || resultAttrs[text] == "") {
+		d.Detail = fmt.Sprintf("The answer is  result.output. Write  result.output.%s.", text)
+		return
+	}
 	known := strings.Contains(d.Detail, "exit_code") || strings.Contains(d.Detail, "Did you mean")
 	switch meant := resultAttrs[text]; {
 	case !known:
@@ -828,6 +995,33 @@ func lineStart(src []byte, at int) int {
 	return strings.LastIndexByte(string(src[max(0, at-1000):at]), '\n') + 1 + max(0, at-1000)
 }
 
+var inModule = regexp.MustCompile(`^file\("\$\{path\.\w+\}/([^"$]{1,100})"\)`)
+
+// aroundEach is the node with for_each around a finding, or nil.
+func (c *checker) aroundEach(d *diag.Diagnostic, f *syntax.File) (around *Node) {
+	for _, w := range c.program.Workflows {
+		for _, n := range w.All {
+			if at := n.Src; at.File == f && n.attr("for_each") != nil && at.Range.Start.Byte <= d.Subject.Start.Byte && d.Subject.Start.Byte < int(at.End) {
+				around = n
+			}
+		}
+	}
+	return around
+}
+
+// memberOfMember is about a member of each.value that it does not have.
+func (c *checker) memberOfMember(d *diag.Diagnostic, f *syntax.File) {
+	around := c.aroundEach(d, f)
+	if around == nil {
+		return
+	}
+	if s := product(axes(f, around.attr("for_each").Src.Expr())); s != "" {
+		d.Detail = "for_each goes over the members of the object, and each of them is a list. " + s
+	} else if strings.HasPrefix(d.Detail, "This is a string.") {
+		d.Detail = "each.value is the member itself, and it is a string."
+	}
+}
+
 // memberNotText is about a member of a for_each that cannot become text.
 func (c *checker) memberNotText(d *diag.Diagnostic, f *syntax.File, path []string) {
 	if path[0] != "each" {
@@ -837,14 +1031,7 @@ func (c *checker) memberNotText(d *diag.Diagnostic, f *syntax.File, path []strin
 		d.Detail = "each has two parts. Write  each.value  for the member, or  each.key  for its key or number."
 		return
 	}
-	var around *Node
-	for _, w := range c.program.Workflows {
-		for _, n := range w.All {
-			if at := n.Src; at.File == f && n.attr("for_each") != nil && at.Range.Start.Byte <= d.Subject.Start.Byte && d.Subject.Start.Byte < int(at.End) {
-				around = n
-			}
-		}
-	}
+	around := c.aroundEach(d, f)
 	if around == nil || path[1] != "value" || len(path) > 2 {
 		return
 	}

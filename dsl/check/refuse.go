@@ -13,7 +13,7 @@ func refused(n, to *Node) *diag.Diagnostic {
 	switch {
 	case to == n:
 		return &diag.Diagnostic{Code: "F0221", Summary: fmt.Sprintf("%s refers to itself", upper(n.Words())),
-			Detail: "A node has no result before it has ended. A gate reads its result as result; the next attempt reads the error of this one as error."}
+			Detail: "A node has no result before it has ended. A gate, and the until of a repeat, read its result as result; the next attempt reads the error of this one as error."}
 	case to.holds(n):
 		return &diag.Diagnostic{Code: "F0222", Summary: fmt.Sprintf("%s refers to the group around it", upper(n.Words())),
 			Detail: fmt.Sprintf("%s ends after all nodes inside it. Refer to one of these nodes.", upper(to.Words()))}

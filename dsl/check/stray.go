@@ -94,6 +94,9 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 		default:
 			d.Detail = fmt.Sprintf("Allowed in: %s.", list(parents(src.Kind)))
 		}
+		if src.Kind == "memory" && s.Has("remember") {
+			d.Detail = "A step with  remember { text = \"…\" }  stores something, and one with  recall { query = \"…\" }  finds it."
+		}
 		if src.Kind == "test" {
 			d.Detail = "Tests are in a separate file, NAME.flowtest.hcl, beside the program."
 		}

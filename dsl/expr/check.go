@@ -245,6 +245,8 @@ func hint(t value.Type, k kind, user string) string {
 		return " Write tonumber(x)."
 	case k == kBool && t.Kind == value.StringT:
 		return " Write tobool(x), or compare it: x == \"yes\"."
+	case k == kList && t.Kind == value.StringT && user == "contains":
+		return " A condition looks for a part of a text with  x contains 'part', a value with strcontains(x, \"part\")."
 	case k == kBool:
 		return " Compare it with something: x == …, x > 0, length(x) > 0."
 	case k == kPure && t.Kind == value.NumberT:

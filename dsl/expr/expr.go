@@ -148,7 +148,11 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 	switch {
 	case fs.failed():
 	case kBool.fits(typ) == No:
-		fs.add(whole, codeCondType, "A condition must be true or false", fmt.Sprintf("This is %s.%s", describeType(typ), hint(typ, kBool, "")))
+		detail := fmt.Sprintf("This is %s.%s", describeType(typ), hint(typ, kBool, ""))
+		if x := shownPath(root); strings.HasPrefix(x, "step.") && strings.Count(x, ".") == 1 {
+			detail = fmt.Sprintf("This is the result of a node. Write  %s.status == 'succeeded'.", x)
+		}
+		fs.add(whole, codeCondType, "A condition must be true or false", detail)
 	case typ.CanBeNull():
 		x := shownPath(root)
 		f := fs.add(whole, codeMaybeNull, x+" can be null, and a condition needs a bool", "")

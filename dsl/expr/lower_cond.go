@@ -71,6 +71,9 @@ func (l *condLowerer) loc(n ast.Node) span {
 	return span{l.offset(at.From), l.offset(max(at.To, at.From))}
 }
 
+// functionLike are operators that are words, and functions in other languages.
+var functionLike = map[string]bool{"startsWith": true, "endsWith": true, "matches": true, "contains": true, "in": true}
+
 func (l *condLowerer) syntaxError(err error) {
 	var e *file.Error
 	at, message := span{0, len(l.text)}, err.Error()
@@ -87,6 +90,10 @@ func (l *condLowerer) syntaxError(err error) {
 		l.add(at, codeCondSyntax, "An empty condition", "Remove the attribute, or write true.")
 	case strings.Contains(message, "maximum allowed nodes"):
 		l.add(at, codeCondLarge, "A condition of too many parts", fmt.Sprintf("The limit is %d names, values and operators. Compute parts of it in locals or in a step with value.", MaxConditionNodes))
+	case here == "=" && strings.HasPrefix(l.text[at.end:], "~"):
+		l.add(at, codeCondSyntax, "Operator that does not exist", "A text is compared with a pattern by matches:  x matches '^v[0-9]+$'.")
+	case functionLike[here] && strings.HasPrefix(strings.TrimSpace(l.text[at.end:]), "("):
+		l.add(at, codeCondSyntax, here+" is not a function", fmt.Sprintf("It is written between two values:  x %s 'text'.", here))
 	case here == "=":
 		l.add(at, codeCondSyntax, "A single = in a condition", "Conditions compare and never assign. Write == to compare.")
 	case strings.Contains(message, "cannot be mixed"):

@@ -43,6 +43,9 @@ func (r *typeReader) read(x hclsyntax.Expression, depth int) value.Type {
 		return r.read(x.Expression, depth+1)
 	case *hclsyntax.TemplateExpr:
 		if s, ok := literalText(x); ok {
+			if other := typeMeant(s); other != "" {
+				return r.fault(x, codeTypeUnknown, fmt.Sprintf("Unknown type %q", s), other)
+			}
 			return r.fault(x, codeTypeExpr, "A type in quotes", fmt.Sprintf("Write types without quotes: %s.", shorten(s)))
 		}
 	case *hclsyntax.ObjectConsExpr:
@@ -71,13 +74,26 @@ func (r *typeReader) named(x hclsyntax.Expression, name string) value.Type {
 // otherNames are names of types in other languages.
 var otherNames = map[string]string{"int": "number", "integer": "number", "float": "number", "str": "string", "text": "string", "boolean": "bool", "array": "list", "dict": "map", "struct": "object"}
 
+// typeMeant says what stands for a type of another tool that takes more than another name, or "".
+func typeMeant(name string) string {
+	switch name {
+	case "enum", "choice", "select":
+		return "A text with a few values is  type = string  with a second line,  enum = [\"a\", \"b\"]."
+	case "secret", "password":
+		return "It is  type = string  with a second line,  sensitive = true."
+	}
+	return ""
+}
+
 func (r *typeReader) unknown(x hclsyntax.Expression, name string) value.Type {
 	near := otherNames[name]
 	if near == "" {
 		near = diag.Nearest(name, typeNames)
 	}
 	detail := "Types are string, number, bool, any, list(T), set(T), map(T), tuple([T]) and object({ name = T })."
-	if near != "" {
+	if other := typeMeant(name); other != "" {
+		detail = other
+	} else if near != "" {
 		detail = fmt.Sprintf("Did you mean %q?", near)
 	}
 	return r.fault(x, codeTypeUnknown, fmt.Sprintf("Unknown type %q", name), detail)

@@ -49,7 +49,7 @@ func init() {
 		"runs_on": "runs-on", "runner": "runs-on", "agent_pool": "runs-on", "image": "container", "docker": "container", "cache": "artifacts", "caches": "artifacts",
 		"artifact": "artifacts", "upload": "artifacts", "download": "artifacts", "jump": "goto", "next": "goto", "providers": "provider", "backend": "provider", "provisioners": "provisioner",
 		"include": "import", "includes": "import", "secret": "secrets", "moved": "lifecycle", "events": "on", "schedule": "on", "modules": "module", "child_workflow": "module", "subworkflow": "module", "child": "module",
-		"task_queue": "runs-on", "temperature": "tools", "mcp_servers": "tools", "allowed_tools": "tools",
+		"task_queue": "runs-on", "temperature": "tools", "mcp_servers": "tools", "allowed_tools": "tools", "sandbox": "tools", "stream": "tools", "max_turns": "tools", "approval_mode": "tools",
 	} {
 		Absent[word] = Absent[of]
 	}
@@ -80,7 +80,12 @@ func OtherName(path []string) string {
 		return fmt.Sprintf("Write  var.%s. The file declares it:  variable %q { type = string }.", at(1), at(1))
 	case "locals":
 		return fmt.Sprintf("Write  local.%s.", at(1))
-	case "matrix", "foreach", "self":
+	case "self":
+		if at(1) == "value" {
+			return OtherName([]string{"matrix"})
+		}
+		return "A gate reads the result of its node as  result.output; other nodes read  step.NAME.output."
+	case "matrix", "foreach":
 		return "A matrix is  for_each = [ … ]  on the step, and its member is  each.value."
 	case "strategy", "count", "loop":
 		return "A step with  for_each = [ … ]  or  for_each = range(N)  reads the number of its instance, from 0, as  each.key, and its member as  each.value."

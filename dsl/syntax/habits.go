@@ -39,6 +39,13 @@ func habit(f *File, d *diag.Diagnostic) {
 		d.Detail = "A ] or ) is missing before this."
 	case d.Code == "F0044" && begins("*"):
 		d.Code, d.Summary, d.Detail = "F0040", "Operator that does not exist", "There are + - * / %, == != < <= > >=, && || ! and CONDITION ? A : B. Powers are pow(BASE, EXPONENT)."
+	case d.Code == "F0040" && blockScalar.MatchString(line):
+		m := blockScalar.FindStringSubmatch(line)
+		d.Summary = "Text over several lines as in YAML"
+		d.Detail = fmt.Sprintf("Write a heredoc:  %s = <<-EOT, the lines, and EOT alone on a line.", m[1])
+	case d.Code == "F0041" && begins("\\") && at > 0 && f.Src[at-1] == '"':
+		textAfter(d)
+		d.Detail += " A heredoc needs no \\: <<-EOT, the lines, and EOT alone on a line."
 	case d.Code == "F0041" && begins("$"):
 		d.Summary = "A $ outside of quotes"
 		d.Detail = "Write only the name, such as input.target; ${…} is allowed only inside quotes. Use shell variables in a script: run = \"echo $HOME\"."
@@ -50,8 +57,7 @@ func habit(f *File, d *diag.Diagnostic) {
 		d.Summary = "Colon where an equals sign or a block is needed"
 		d.Detail = "This is not YAML: attributes are  name = value, with quotes around text; a part with several attributes is a block,  kind \"label\" { … }."
 	case d.Code == "F0026" && at > 0 && f.Src[at-1] == '"':
-		d.Summary = "Text after the end of a string"
-		d.Detail = "The string ends at the quote before this. Inside a string a quote is written \\\", or in a condition ' around its texts: when = \"step.build.status == 'failed'\"."
+		textAfter(d)
 	case d.Code == "F0026":
 		if m := unquoted.FindStringSubmatch(line); m != nil {
 			d.Summary = "Text without quotes"
@@ -65,6 +71,13 @@ func habit(f *File, d *diag.Diagnostic) {
 		unclosed(f, d)
 	}
 }
+
+func textAfter(d *diag.Diagnostic) {
+	d.Summary = "Text after the end of a string"
+	d.Detail = "The string ends at the quote before this. Inside a string a quote is written \\\", or in a condition ' around its texts: when = \"step.build.status == 'failed'\"."
+}
+
+var blockScalar = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*[|>][+-]?\s*$`)
 
 // plainValue writes a value of YAML.
 func plainValue(text string) string {
