@@ -29,7 +29,7 @@ var peers struct {
 	said []string
 }
 
-// peer runs a test with a peer, whose file must be there below node_modules. The summary has one line for it.
+// peer runs a test with a peer, whose file, a pattern, must be there. The summary has one line for it.
 func peer(t *testing.T, name, file string, run func(t *testing.T, path string)) {
 	t.Helper()
 	say := func(how string) {
@@ -39,13 +39,15 @@ func peer(t *testing.T, name, file string, run func(t *testing.T, path string)) 
 	}
 	t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 		reason := ""
-		path := filepath.Join(*peersDir, "node_modules", file)
+		path := ""
 		if *peersDir == "" {
 			reason = "not asked for: .ci/peers installs it and runs this test"
 		} else if _, err := exec.LookPath("node"); err != nil {
 			reason = "node is not on the PATH"
-		} else if _, err := os.Stat(path); err != nil {
+		} else if found, _ := filepath.Glob(filepath.Join(*peersDir, file)); len(found) == 0 {
 			reason = "npm has not installed it"
+		} else {
+			path = found[0]
 		}
 		if reason != "" {
 			say("skipped (" + reason + ")")
@@ -67,14 +69,26 @@ func TestPeers(t *testing.T) {
 	defer func() {
 		slices.Sort(peers.said)
 		fmt.Println(strings.Join(peers.said, "\n"))
+		count := func(how string) (n int) {
+			for _, line := range peers.said {
+				if strings.Contains(line, ": "+how) {
+					n++
+				}
+			}
+			return n
+		}
+		fmt.Printf("peers: %d run, %d skipped, %d failed\n", count("run"), count("skipped"), count("failed"))
 	}()
-	peer(t, "MCP server everything", "@modelcontextprotocol/server-everything/dist/index.js", peerEverything)
-	peer(t, "MCP server filesystem", "@modelcontextprotocol/server-filesystem/dist/index.js", peerFilesystem)
-	peer(t, "MCP server memory", "@modelcontextprotocol/server-memory/dist/index.js", peerMemory)
-	peer(t, "MCP Inspector", "@modelcontextprotocol/inspector/cli/build/cli.js", peerInspector)
-	peer(t, "MCP conformance", "@modelcontextprotocol/conformance/dist/index.js", peerConformance)
-	peer(t, "ACP TypeScript SDK", "@agentclientprotocol/sdk/dist/v1/stable/acp.js", peerACP)
-	peer(t, "A2A JavaScript SDK", "@a2a-js/sdk/dist/server/index.js", peerA2A)
+	peer(t, "MCP server everything", "node_modules/@modelcontextprotocol/server-everything/dist/index.js", peerEverything)
+	peer(t, "MCP server filesystem", "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", peerFilesystem)
+	peer(t, "MCP server memory", "node_modules/@modelcontextprotocol/server-memory/dist/index.js", peerMemory)
+	peer(t, "MCP Inspector", "node_modules/@modelcontextprotocol/inspector/cli/build/cli.js", peerInspector)
+	peer(t, "MCP conformance", "node_modules/@modelcontextprotocol/conformance/dist/index.js", peerConformance)
+	peer(t, "ACP TypeScript SDK", "node_modules/@agentclientprotocol/sdk/dist/v1/stable/acp.js", peerACP)
+	peer(t, "Claude Code", "claude/node_modules/@anthropic-ai/claude-code-*-*/claude", peerClaude)
+	peer(t, "Codex", "codex/node_modules/.bin/codex", peerCodex)
+	peer(t, "Gemini CLI", "gemini/node_modules/.bin/gemini", peerGemini)
+	peer(t, "A2A JavaScript SDK", "node_modules/@a2a-js/sdk/dist/server/index.js", peerA2A)
 }
 
 // peerRun applies a program of a new folder, and returns the folder, all that was printed, and the exit code.

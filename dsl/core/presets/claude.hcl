@@ -3,6 +3,6 @@ agent "claude" {
   command       = ["claude", "-p", "--output-format", "json", "--permission-mode", "acceptEdits"]
   input         = "text"
   output_format = "json"
-  pass_env      = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CONFIG_DIR"]
+  pass_env      = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_MAX_RETRIES"]
   timeout       = "30m"
 }

@@ -3,6 +3,6 @@ agent "gemini" {
   command       = ["gemini", "--output-format", "json", "--approval-mode", "auto_edit", "--skip-trust"]
   input         = "text"
   output_format = "json"
-  pass_env      = ["GEMINI_API_KEY", "GEMINI_MODEL"]
+  pass_env      = ["GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL"]
   timeout       = "30m"
 }

@@ -25,7 +25,7 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 		out.limit = limits.MaxOutput
 		return nil
 	}
-	said := &protocol.Lines{Now: time.Now, Live: func(kind, text string) {
+	said := &protocol.Lines{Now: time.Now, Zone: time.LoadLocation, Live: func(kind, text string) {
 		if x.opt.Live != nil {
 			x.opt.Live(*a, kind, executor.Mask(ctx).Text(text))
 		}
@@ -71,6 +71,9 @@ func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capt
 	case failure != nil:
 		executor.Fail(ans, e.with(failure))
 	case exit != nil:
+		if told := said.Complaint(ans.Stderr); told != nil && exit.Reason == event.ReasonExit {
+			exit = e.with(told)
+		}
 		executor.Fail(ans, exit)
 	default:
 		output, err := said.Output()

@@ -1,12 +1,6 @@
 package protocol
 
-import (
-	"regexp"
-	"strings"
-
-	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/event"
-)
+import "github.com/flowrun/flowrun/dsl/value"
 
 // codex understands a line of the events that "codex exec --json" prints, from the first one on:
 //
@@ -34,36 +28,22 @@ func (l *Lines) codex(m map[string]any) bool {
 			l.said = text
 			l.Live("log", text)
 		}
+		l.did = l.did || item["type"] != "error" && item["type"] != "reasoning"
 	case "error":
 		l.Live("log", told(m))
 	case "turn.completed":
 		l.finals++
 		l.usage = used(m)
+		if !l.did { // what a model says as a refusal is not among the events
+			l.failure = readFailure(nil, map[string]any{"message": "the model said nothing and did nothing; it may have refused the task"})
+		}
 		l.result = map[string]value.Value{"result": l.said, "session_id": l.thread, "usage": m["usage"]}
 	case "turn.failed":
 		l.finals++
 		reported, _ := m["error"].(map[string]any)
-		l.failure = readFailure(l.Now, map[string]any{"message": reported["message"]})
-		l.failure.Kind = KindOf(l.failure.Message)
+		l.failure = l.reported(reported["message"], 0)
 	default:
 		return false
 	}
 	return true
-}
-
-// status is how a message names the status of an HTTP answer: "unexpected status 401 Unauthorized", "last status: 429 Too Many Requests".
-var status = regexp.MustCompile(`\bstatus:? ([45])(\d\d)\b`)
-
-// KindOf is the kind of an error whose message may name the status of an HTTP answer.
-func KindOf(message string) event.ErrorKind {
-	m := status.FindStringSubmatch(message)
-	switch {
-	case m != nil && m[1]+m[2] == "429" || strings.Contains(strings.ToLower(message), "rate limit"):
-		return event.RateLimited
-	case m == nil:
-		return event.Recoverable
-	case m[1] == "5" || m[2] == "08":
-		return event.Transient
-	}
-	return event.Blocking
 }

@@ -38,6 +38,8 @@ type Lines struct {
 	Note func(event.Learned)
 	// Now is the clock by which the moments of errors are read. Nil: an error that says a moment says none.
 	Now func() time.Time
+	// Zone finds a zone by name, for moments that name one. Nil: they say none.
+	Zone func(name string) (*time.Location, error)
 
 	line []byte // what has come of the line at hand
 	long bool   // it went beyond MaxLine; the rest of it is dropped
@@ -55,6 +57,7 @@ type Lines struct {
 	partial value.Value
 
 	thread, said string // of codex: its session, and its last words so far
+	did          bool   // codex: it said or did something
 }
 
 // Partial is what the agent has given, where the attempt fails: its result, or else its last partial output; nil if there is
@@ -167,7 +170,7 @@ func (l *Lines) message(line []byte) bool {
 		if _, ours := m["output"]; ours {
 			l.result = m["output"]
 		} else {
-			l.result, l.failure = assistant(m)
+			l.result, l.failure = l.assistant(m)
 		}
 	case "error":
 		l.finals, l.failure = l.finals+1, readFailure(l.Now, m)
@@ -180,12 +183,18 @@ func (l *Lines) message(line []byte) bool {
 }
 
 // assistant understands the last word of command-line assistants: {"type":"result","result":"…","is_error":false,…}. All of
-// it is the output, so that step.x.output.result is the text, and session_id, total_cost_usd and the like stand beside it.
-func assistant(m map[string]any) (value.Value, *event.Error) {
+// it is the output, so that step.x.output.result is the text, and session_id, total_cost_usd and the like stand beside it. An error may have
+// the status that the provider answered with.
+func (l *Lines) assistant(m map[string]any) (value.Value, *event.Error) {
 	text, there := m["result"]
 	switch {
 	case m["is_error"] == true:
-		return nil, readFailure(nil, map[string]any{"message": text})
+		status, _ := m["api_error_status"].(float64)
+		e := l.reported(text, status)
+		if m["stop_reason"] == "refusal" {
+			e.Kind, e.Reason = event.Blocking, event.ReasonRefusal
+		}
+		return nil, e
 	case !there:
 		return nil, nil
 	}
