@@ -62,9 +62,11 @@ func (s *Service) NextRoutine(ctx context.Context, program string) (time.Time, e
 // between has lost nothing. Nobody drives the runs. held are the sensitive variables of the program, if the caller has them. more tells
 // that other moments may be due.
 func (s *Service) StartRoutines(ctx context.Context, program string, held map[string]value.Value) (started []Triggered, more bool, err error) {
-	next, err := s.NextRoutine(ctx, program)
-	if err != nil || next.IsZero() || time.Until(next) > 0 {
-		return nil, false, err
+	if !s.options.Remote { // there the host knows when, by its own clock
+		next, err := s.NextRoutine(ctx, program)
+		if err != nil || next.IsZero() || time.Until(next) > 0 {
+			return nil, false, err
+		}
 	}
 	var a event.DueRoutines
 	if err := s.ask(ctx, event.StoreRequest{Routine: &event.RoutineRequest{Operation: event.RoutineDue, Program: program}}, &a); err != nil || len(a.Due) == 0 {
@@ -107,6 +109,11 @@ func (s *Service) StartRoutines(ctx context.Context, program string, held map[st
 		})
 	}
 	all.Wait()
+	for i, err := range errs {
+		if errors.Is(err, engine.ErrRefused) {
+			done[i].Run, done[i].Why, errs[i] = "", err.Error(), nil
+		}
+	}
 	if err := errors.Join(errs...); err != nil { // those that have started are due again, and start no second time
 		return nil, false, err
 	}

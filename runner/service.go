@@ -52,6 +52,8 @@ type Options struct {
 	// Remote says that the drivers of runs are other processes, on any machine: a drive follows a run, and the service holds no secrets and no
 	// memories of it.
 	Remote bool
+	// Queue is the task queue of runs that start by themselves, where drivers are other processes.
+	Queue string
 	// Traced tells the programs and servers of attempts the id of their span, as TRACEPARENT and traceparent.
 	Traced bool
 }

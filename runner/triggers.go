@@ -42,7 +42,7 @@ func (s *Service) Register(ctx context.Context, path string, start *engine.Start
 	if err != nil {
 		return c, err
 	}
-	r := &event.RegisterRequest{Program: path, Release: start.Header.Release, First: event.Surroundings{Dir: start.First.Dir, Env: start.First.Env, Vars: start.First.Vars, Secrets: engine.Variables(start.First.Secrets)}}
+	r := &event.RegisterRequest{Program: path, Release: start.Header.Release, First: event.Surroundings{Dir: start.First.Dir, Env: start.First.Env, Vars: start.First.Vars, Secrets: engine.Variables(start.First.Secrets), Queue: s.options.Queue}}
 	if Registers(p.Program) {
 		r.Definition, r.Source, r.Hash = string(start.Definition), string(start.Source), p.Hash
 		for i := range p.Ons {
@@ -60,6 +60,9 @@ func (s *Service) Register(ctx context.Context, path string, start *engine.Start
 			r.Routines = append(r.Routines, event.Scheduled{Name: p.Routines[i].Name, Spec: string(spec)})
 		}
 		for i := range p.Loops {
+			if s.options.Remote {
+				break // nobody keeps them running there
+			}
 			spec, err := json.Marshal(&p.Loops[i])
 			if err != nil {
 				return c, err
@@ -178,6 +181,9 @@ type startable struct {
 	why        string // it cannot be loaded
 }
 
+// remoteDue is how many events are asked for at once where a message has a bound: each has its data.
+const remoteDue = 20
+
 // maxStarting is how many runs are made durable at once: they share commits.
 const maxStarting = 32
 
@@ -186,7 +192,11 @@ const maxStarting = 32
 // program, if the caller has them. more tells that other events may be due.
 func (s *Service) StartDue(ctx context.Context, program string, held map[string]value.Value) (started []Triggered, more bool, err error) {
 	var a event.DueAnswer
-	if err := s.ask(ctx, event.StoreRequest{Due: &event.DueRequest{Program: program}}, &a); err != nil || len(a.Due) == 0 {
+	most := event.MaxDueListed
+	if s.options.Remote {
+		most = remoteDue
+	}
+	if err := s.ask(ctx, event.StoreRequest{Due: &event.DueRequest{Program: program, Limit: most}}, &a); err != nil || len(a.Due) == 0 {
 		s.handed.Store(a.Handed)
 		return nil, false, err
 	}
@@ -237,6 +247,11 @@ func (s *Service) StartDue(ctx context.Context, program string, held map[string]
 		})
 	}
 	all.Wait()
+	for i, err := range errs {
+		if errors.Is(err, engine.ErrRefused) {
+			done[i].Dead, errs[i], runs[i] = err.Error(), nil, nil
+		}
+	}
 	if err := errors.Join(errs...); err != nil { // those that have started are due again, and start no second time
 		return nil, false, err
 	}
@@ -248,7 +263,14 @@ func (s *Service) StartDue(ctx context.Context, program string, held map[string]
 			started = append(started, *r)
 		}
 	}
-	return started, len(a.Due) >= event.MaxDueListed, nil
+	return started, len(a.Due) >= most, nil
+}
+
+// Launch starts the runs that events and moments of routines are to start now, up to a bound. Who calls it knows when there are some.
+func (s *Service) Launch(ctx context.Context) error {
+	_, _, err := s.StartDue(ctx, "", nil)
+	_, _, err2 := s.StartRoutines(ctx, "", nil)
+	return errors.Join(err, err2)
 }
 
 // HandOver hands a run to the daemon of the store.
@@ -324,7 +346,7 @@ func (x *startable) begin(subscription, workflow string, e *event.DueEvent) (*en
 // start is a run of the program.
 func (x *startable) start(first event.RunStarted) *engine.Start {
 	return &engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: x.program.Hash, Workflow: first.Workflow, Release: x.release},
-		First: first, Definition: x.definition, Source: x.sourceOf(first.Workflow)}
+		First: first, Definition: x.definition, Source: x.sourceOf(first.Workflow), Queue: x.first.Queue}
 }
 
 // sourceOf is the source that is kept with a run of a workflow: the registered one names the nodes of all workflows.

@@ -295,3 +295,82 @@ func TestEngineArtifacts(t *testing.T) {
 	s.does(0, nil, "replay large", "replays the same")
 	s.does(3, []string{"FLOWRUN_ARTIFACTS="}, "runs show large", "set FLOWRUN_ARTIFACTS")
 }
+
+const startsFile = `
+on "built" {
+  workflow = workflow.mark
+  with     = { name = event.name }
+}
+routine "yearly" {
+  cron     = "0 3 1 1 *"
+  workflow = workflow.mark
+  with     = { name = "routine" }
+}
+workflow "build" {
+  default = true
+  step "publish" {
+    emit {
+      event = "built"
+      data  = { name = "run" }
+    }
+  }
+}
+workflow "mark" {
+  input "name" { type = string }
+  step "mark" {
+    run = "echo ${input.name} $FLOWRUN_RUN >> marks"
+  }
+}
+`
+
+// TestEngineStarts lets events and routines start runs by the workers of a server, of which one is killed.
+func TestEngineStarts(t *testing.T) {
+	s := newSite(t, map[string]string{"t.flow.hcl": startsFile})
+	s.hires()
+	killed := s.command(context.Background(), nil, "worker", "--slots", "4")
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.does(0, nil, "apply t.flow.hcl", "added: on built → mark", "added: routine yearly", "succeeded")
+	s.until("programs list", "on built → mark  0 waiting, 1 started, 0 skipped, 0 dead")
+	const events = 12
+	for i := range events {
+		if i == events/2 {
+			_ = killed.Process.Kill()
+			_ = killed.Wait()
+		}
+		s.does(0, nil, fmt.Sprintf(`emit built --key k%d --data {"name":"n%d"}`, i, i))
+	}
+	s.does(0, nil, `emit built --key k0 --data {"name":"n0"}`, "was published before with this key")
+	s.until("programs list", fmt.Sprintf("on built → mark  0 waiting, %d started", events+1))
+	s.does(0, nil, "routines list", "yearly → mark", "next run 2")
+	s.does(0, nil, "routines pause yearly", "yearly is paused")
+	s.does(0, nil, "routines list", "  paused")
+	s.does(0, nil, "routines resume yearly", "yearly continues")
+	s.does(0, nil, "routines run yearly", "mark: succeeded")
+	s.does(2, nil, "routines pause nightly", `there is no routine "nightly"`)
+
+	s.does(0, nil, `emit built --data {"name":[1]}`) // no text
+	s.until("programs list", "1 dead")
+	s.does(0, nil, "dlq list", "built", "mark")
+	s.does(0, nil, "dlq redrive dl-1", "dl-1: a worker starts its run")
+	s.does(0, nil, "dlq drop dl-1")
+
+	s.does(0, nil, "programs remove t.flow.hcl", "removed: on built → mark", "removed: routine yearly")
+	s.does(0, nil, "programs list", "No program of this store starts runs by itself")
+	text, err := os.ReadFile(filepath.Join(s.dir, "marks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		name, run, _ := strings.Cut(line, " ")
+		if runs[name] != "" && runs[name] != run { // an attempt of the killed worker runs once more, in the same run
+			t.Errorf("%s has started two runs: %s and %s", name, runs[name], run)
+		}
+		runs[name] = run
+	}
+	if len(runs) != events+2 {
+		t.Errorf("want %d runs, and these have ended:\n%s", events+2, text)
+	}
+}

@@ -61,4 +61,5 @@ type Start struct {
 	Definition []byte
 	Source     []byte
 	First      event.RunStarted // Run may be left empty
+	Queue      string           // the task queue of the run, where a host has some; "" is the host's
 }

@@ -27,6 +27,8 @@ var (
 	ErrClosed = errors.New("the store is closed")
 	// ErrUnreleased: the store is from before the first release of flowrun.
 	ErrUnreleased = errors.New("a flowrun from before the first release made this store, and this release does not read it: remove the store, or use another")
+	// ErrRefused: the host does not carry the program of a run. It would be refused again.
+	ErrRefused = errors.New("the engine does not carry the program")
 	// ErrExternal: the message itself is wrong. It would be refused again.
 	ErrExternal = errors.New("the message is refused")
 	// ErrInboxFull: [MaxInbox] messages wait already. The run takes them when it is driven.

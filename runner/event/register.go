@@ -36,6 +36,7 @@ type Surroundings struct {
 	Secrets map[string]Secret      `json:"secrets,omitempty"` // of variables
 	Dir     string                 `json:"dir,omitempty"`
 	Env     map[string]string      `json:"env,omitempty"`
+	Queue   string                 `json:"queue,omitempty"` // the task queue of the runs, where a host has some
 }
 
 // Run is the first event of a run of a workflow there, without inputs.
@@ -73,6 +74,7 @@ type Due struct {
 	Subscription string    `json:"subscription"` // the name of the event as the program has it
 	Workflow     string    `json:"workflow"`
 	Event        *DueEvent `json:"event"`
+	Store        string    `json:"store,omitempty"` // tells the store from others, where the runs of several have ids that differ
 }
 
 // DueStarts is a program, and what its runs begin with as JSON.
@@ -101,7 +103,15 @@ func ReadDue(v value.Value) (a DueAnswer, err error) {
 
 // Identity are the parts that name the run: the same event for the same subscription starts the same run.
 func (d *Due) Identity() []string {
-	return []string{"on", d.Program, d.Subscription, d.Workflow, d.Event.ID}
+	return inStore(d.Store, "on", d.Program, d.Subscription, d.Workflow, d.Event.ID)
+}
+
+// inStore adds the store to the parts of an identity, if it has a name.
+func inStore(store string, parts ...string) []string {
+	if store != "" {
+		parts = append(parts, store)
+	}
+	return parts
 }
 
 // Cause is the cause of the run that the event starts.

@@ -56,11 +56,12 @@ type DueMoment struct {
 	Program     string `json:"program"`
 	Workflow    string `json:"workflow"`
 	ScheduledAt Time   `json:"scheduled_at,string"`
+	Store       string `json:"store,omitempty"` // as that of [Due]
 }
 
 // Identity are the parts that name the run: the same moment of the same routine starts the same run.
 func (d *DueMoment) Identity() []string {
-	return []string{"routine", d.Program, d.Routine, d.ScheduledAt.Go().Format(time.RFC3339Nano)}
+	return inStore(d.Store, "routine", d.Program, d.Routine, d.ScheduledAt.Go().Format(time.RFC3339Nano))
 }
 
 // Cause is the cause of the run.

@@ -60,7 +60,7 @@ func Dial(ctx context.Context, to Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := runner.New(runner.Options{Store: to.Folder, Environ: to.Environ, Remote: true})
+	s := runner.New(runner.Options{Store: to.Folder, Environ: to.Environ, Remote: true, Queue: o.Queue})
 	o.Machines, o.Group, o.Events = s, s.Group, s.Events
 	if err := to.payloads(&o); err != nil {
 		return nil, err
@@ -72,6 +72,7 @@ func Dial(ctx context.Context, to Options) (*Fleet, error) {
 		}
 		return p.Program, nil
 	})
+	o.Launch = s.Launch
 	h, err := temporal.Dial(ctx, o)
 	if err != nil {
 		return nil, err

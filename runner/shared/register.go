@@ -273,6 +273,12 @@ func subscribers(rows Rows, name string) (list []Subscription, err error) {
 	return list, err
 }
 
+// HasSubscribers reports whether events of a name start runs.
+func HasSubscribers(rows Rows, name string) (bool, error) {
+	list, err := subscribers(rows, name)
+	return len(list) > 0, err
+}
+
 // deliver makes an event due for its subscriptions. An event to which too many others led is a dead letter.
 func deliver(rows Rows, name string, e *Event, now event.Time) error {
 	list, err := subscribers(rows, name)
@@ -594,6 +600,18 @@ func texts(list []string) []any {
 	}
 	return out
 }
+
+// NextStart says when a run is to start by itself: now, because an event is due, or at the next moment of a routine; 0: at none.
+func NextStart(rows Rows) (now bool, at event.Time, err error) {
+	if now, err = HasDue(rows); err != nil || now {
+		return now, 0, err
+	}
+	at, err = wakesOfRoutines(rows, "")
+	return false, at, err
+}
+
+// TellsStart reports whether the rows of a space can change what [NextStart] says.
+func TellsStart(space string) bool { return space == dueSpace || space == routineSpace }
 
 // HasDue reports whether an event is to start a run.
 func HasDue(rows Rows) (has bool, err error) {

@@ -288,17 +288,21 @@ func textOrNull(text string) value.Value {
 
 // nextRoutine is the moment at which a routine is due next, in nanoseconds since 1970 as text; null if none is.
 func nextRoutine(rows Rows, program string) (value.Value, error) {
-	at := event.Time(0)
-	err := eachRoutine(rows, func(r *Routine) error {
+	at, err := wakesOfRoutines(rows, program)
+	if at == 0 {
+		return nil, err
+	}
+	return strconv.FormatInt(int64(at), 10), err
+}
+
+func wakesOfRoutines(rows Rows, program string) (at event.Time, err error) {
+	err = eachRoutine(rows, func(r *Routine) error {
 		if t := r.Wakes; t != 0 && (at == 0 || t < at) && (program == "" || r.Program == program) {
 			at = t
 		}
 		return nil
 	})
-	if at == 0 {
-		return nil, err
-	}
-	return strconv.FormatInt(int64(at), 10), err
+	return at, err
 }
 
 // dueRoutines takes in what has passed. The answer lists the runs to start, of each routine the oldest first; and the programs, with what

@@ -61,6 +61,8 @@ type Options struct {
 	// Group and Events say in which group a run is that begins, and for which events it waits: see local.Options. nil: none.
 	Group  func(definition []byte, first event.RunStarted) (engine.Group, error)
 	Events func(definition []byte, first event.RunStarted) ([]string, error)
+	// Launch starts runs that events and moments of routines are to start, some at a time. nil: workers of this host start none.
+	Launch func(ctx context.Context) error
 	// Clock is the time of runs: for tests.
 	Clock wire.Clock
 	// SoftShared and Sweep are those of [share.Host].
@@ -220,6 +222,7 @@ func (h *Host) keeper(fatal func(error)) worker.Worker {
 	w.RegisterWorkflowWithOptions((&share.Host{Soft: h.options.SoftShared, Sweep: h.options.Sweep, Clock: h.options.Clock}).Workflow, workflow.RegisterOptions{Name: wire.Share})
 	w.RegisterActivityWithOptions(h.asker.errand, activity.RegisterOptions{Name: wire.Errand})
 	w.RegisterActivityWithOptions(h.ended, activity.RegisterOptions{Name: wire.Alive})
+	w.RegisterActivityWithOptions(h.launch, activity.RegisterOptions{Name: wire.Launch})
 	return w
 }
 
@@ -257,7 +260,7 @@ func (h *Host) Start(ctx context.Context, s engine.Start) (string, error) {
 		return "", err
 	}
 	start, err := wire.NewStart(s)
-	start.Store = h.options.Store
+	start.Store, start.Tells = h.options.Store, s.First.Parent == ""
 	var arg, memo []byte
 	if err == nil {
 		arg, err = wire.Encode(start)
@@ -278,7 +281,7 @@ func (h *Host) Start(ctx context.Context, s engine.Start) (string, error) {
 	if g.Name != "" {
 		h.reserve(ctx, wire.Enter{Run: s.Header.Run, Group: g, Reserves: true})
 	}
-	_, err = h.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: h.options.Queue, WorkflowTaskTimeout: cmp.Or(h.options.Task, time.Minute),
+	_, err = h.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: cmp.Or(s.Queue, h.options.Queue), WorkflowTaskTimeout: cmp.Or(h.options.Task, time.Minute),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		Memo: map[string]any{wire.Memo: memo}}, wire.Workflow, arg)
 	if started := new(serviceerror.WorkflowExecutionAlreadyStarted); errors.As(err, &started) {

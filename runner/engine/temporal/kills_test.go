@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal"
+	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
 	"github.com/flowrun/flowrun/runner/engine/temporal/work"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -94,10 +95,15 @@ func TestKilledWorkers(t *testing.T) {
 	completed, givenUp := 0, 0
 	for _, id := range runs {
 		for _, one := range histories(t, id) {
+			attempts := map[int64]bool{}
 			for _, e := range one.Events {
 				switch e.GetEventType() {
+				case enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+					attempts[e.GetEventId()] = e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == wire.Attempt
 				case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-					completed++
+					if attempts[e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()] {
+						completed++
+					}
 				case enums.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
 					givenUp++
 				}

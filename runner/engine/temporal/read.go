@@ -297,10 +297,10 @@ func (h *Host) replayAfter(ctx context.Context, run string, seq uint64, each fun
 	return nil
 }
 
-// Replay runs the workflow of an execution again over its history, without a server, and returns the batches that it makes. The error wraps
-// [engine.ErrDiverged] if this release asks the server for other things than the history has.
-func Replay(o Options, all *history.History) ([]journal.Batch, error) {
-	return (&Host{options: o}).replay(all, nil)
+// Replay runs the workflow of an execution again over its history, without a server, and returns the batches that it makes. earlier are those of the
+// executions before. The error wraps [engine.ErrDiverged] if this release asks the server for other things than the history has.
+func Replay(o Options, all *history.History, earlier []journal.Batch) ([]journal.Batch, error) {
+	return (&Host{options: o}).replay(all, earlier)
 }
 
 // replay runs the workflow again over the history of an execution, and returns the batches that it makes. earlier are those of the executions

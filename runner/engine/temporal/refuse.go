@@ -20,6 +20,9 @@ func (r *Refused) Error() string {
 	return "the engine on Temporal does not carry this program:\n  " + strings.Join(r.Why, "\n  ")
 }
 
+// Is lets errors.Is find engine.ErrRefused.
+func (r *Refused) Is(target error) bool { return target == engine.ErrRefused }
+
 // Refuse returns a *Refused if this host cannot carry a run of a workflow, and nil otherwise. What it lets pass works as with the local
 // engine.
 func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
@@ -39,6 +42,19 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 		c.agent(&p.Agents[i])
 	}
 	c.workflow(workflow)
+	for i := range p.Ons {
+		switch on := &p.Ons[i]; {
+		case on.Hook != nil:
+			c.add("on %q takes deliveries over HTTP, which the daemon of a store does: publish the event instead", on.Event)
+		case on.Files != nil:
+			c.add("on %q watches files of one machine, which the daemon of a store does: publish the event instead", on.Event)
+		default:
+			c.workflow(on.Workflow)
+		}
+	}
+	for i := range p.Routines {
+		c.workflow(p.Routines[i].Workflow)
+	}
 	for i := range p.Escalations {
 		for j := range p.Escalations[i].Levels {
 			if call := p.Escalations[i].Levels[j].Heal; call != nil {

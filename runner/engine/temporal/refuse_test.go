@@ -79,5 +79,10 @@ func TestParse(t *testing.T) {
 
 // refused has a workflow of the corpus for each thing that is refused.
 var refused = map[string]string{
-	"memory learn": `the agent "forgetful" has a memory, which lies in a store`,
+	"memory learn":   `the agent "forgetful" has a memory, which lies in a store`,
+	"watch load":     `on "file.inbox" watches files of one machine, which the daemon of a store does: publish the event instead`,
+	"watch work":     `on "file.inbox" watches files of one machine, which the daemon of a store does: publish the event instead`,
+	"webhook fulfil": `on "webhook.code" takes deliveries over HTTP, which the daemon of a store does: publish the event instead`,
+	"webhook listen": `on "webhook.code" takes deliveries over HTTP, which the daemon of a store does: publish the event instead`,
+	"webhook work":   `on "webhook.code" takes deliveries over HTTP, which the daemon of a store does: publish the event instead`,
 }

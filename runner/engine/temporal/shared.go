@@ -217,9 +217,25 @@ func (a *asker) errand(ctx context.Context, arg []byte) ([]byte, error) {
 	if err := wire.Decode(arg, &asking); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := beat(ctx)
 	defer cancel()
-	go func() { // the server hears that the worker lives
+	if list := asking.Requests; len(list) == 1 && list[0].Quiet {
+		reply, found, err := a.Look(ctx, wire.Request{Subscribed: shared.RunEnded})
+		if err == nil && !(found && reply.Yes) {
+			return wire.Encode(&wire.Told{Replies: []wire.Reply{{}}})
+		}
+	}
+	replies, err := a.Ask(ctx, asking.Requests...)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Encode(&wire.Told{Replies: replies})
+}
+
+// beat lets the server hear that the worker of an activity lives, until the activity ends.
+func beat(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
 		beat := time.NewTicker(work.Beat)
 		defer beat.Stop()
 		for {
@@ -231,11 +247,17 @@ func (a *asker) errand(ctx context.Context, arg []byte) ([]byte, error) {
 			}
 		}
 	}()
-	replies, err := a.Ask(ctx, asking.Requests...)
-	if err != nil {
-		return nil, err
+	return ctx, cancel
+}
+
+// launch is the activity that starts runs which are to start by themselves.
+func (h *Host) launch(ctx context.Context) error {
+	if h.options.Launch == nil {
+		return errors.New("this worker starts no runs by itself")
 	}
-	return wire.Encode(&wire.Told{Replies: replies})
+	ctx, cancel := beat(ctx)
+	defer cancel()
+	return h.options.Launch(ctx)
 }
 
 // ended is the activity that tells which of some runs are not there, or have ended.

@@ -103,6 +103,10 @@ func (a *app) redeliverDlqRedrive(s *store, d *deadLetter) error {
 	if _, err := s.Ask(context.Background(), event.StoreRequest{Dead: &event.DeadRequest{ID: d.ID, Redeliver: true}}); err != nil {
 		return err
 	}
+	if a.engine() != "" {
+		a.out.Printf("%s: a worker starts its run\n", d.ID)
+		return nil
+	}
 	f := a.follow(s, d.Program, nil)
 	started, _, err := s.StartRoutines(context.Background(), d.Program, nil)
 	f.take(started)
@@ -117,6 +121,9 @@ func (a *app) redeliverDlqRedrive(s *store, d *deadLetter) error {
 
 // resendDlqRedrive sends a message again, and closes its entry.
 func (a *app) resendDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) error {
+	if a.engine() != "" {
+		return &args.Error{Message: d.ID + " is a message, and workers send messages: this command has no channels of theirs", Hint: "Retry its run: flowrun retry " + d.Run + a.engineHints()}
+	}
 	ctx := context.Background()
 	if err := a.resumeSession(ctx, s, d.Run, &r.Given, values.Renewal{All: true}); err != nil {
 		return err

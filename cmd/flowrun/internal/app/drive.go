@@ -185,7 +185,13 @@ func (a *app) continueRun(ctx context.Context, s *store, info engine.Info, o *ar
 		return err
 	}
 	var f *follower
-	if !info.Status.Terminal() {
+	switch {
+	case info.Status.Terminal():
+		if !asJSON {
+			a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
+		}
+	case a.engine() != "": // workers drive it
+	default:
 		if err := checkFolder(ctx, s, info.Run); err != nil {
 			return err
 		}
@@ -198,8 +204,6 @@ func (a *app) continueRun(ctx context.Context, s *store, info engine.Info, o *ar
 		if follows {
 			f = a.followAgain(ctx, s, info.Run)
 		}
-	} else if !asJSON {
-		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 	}
 	scene := a.sceneOf(s, s.Where(ctx, info.Run))
 	err = a.writeReports(s, info.Run, scene, nil, a.driveRun(s, info.Run, p.Program, view.New(p.Workflow), scene, drive, asJSON))

@@ -37,6 +37,7 @@ var onEngine = map[string]string{
 	"runs list": carried, "runs show": carried, "runs watch": carried, "runs timeline": carried, "runs diff": carried, "events": carried, "logs": carried,
 	"console": carried, "graph": carried, "replay": carried, "export": carried, "cancel": carried, "resume": carried, "retry": carried,
 	"inbox": carried, "decide": carried, "kv": carried, "emit": carried, "sync": carried, "limits": carried, "agents": carried,
+	"routines": carried, "programs": carried, "dlq": carried,
 
 	"validate": aside, "test": aside, "fmt": aside, "explain": aside, "schema": aside, "init": aside, "import": aside, "lsp": aside, "memory": aside,
 	"plan": aside, "simulate": aside, "version": aside, "man": aside, "completion": aside, "help": aside, "backlog": aside, guardianName: aside, "__complete": aside, "__completeNoDesc": aside,
@@ -48,10 +49,7 @@ var onEngine = map[string]string{
 	"open":       "opens the dashboard of a daemon, and a daemon serves a store. Look at a run with runs show, or write it to a page with export.",
 	"mcp":        "offers the runs of a store to agents. Leave the engine out.",
 	"loop":       "runs loops of a store. Leave the engine out.",
-	"routines":   "controls routines, which the daemon of a store starts. Start the workflow with apply, from a timer of the system.",
 	"dispatch":   "hands work to loops, which run in a store. Leave the engine out.",
-	"dlq":        "lists what the daemon and the loops of a store gave up. A run that failed: runs list --status failed.",
-	"programs":   "lists programs that the daemon of a store starts by itself. Leave the engine out.",
 	"stats":      "computes figures of a store. Count runs with: runs list --json.",
 	"gate":       "changes baselines of a store. Leave the engine out.",
 }

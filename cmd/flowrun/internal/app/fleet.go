@@ -7,7 +7,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/fleet"
@@ -45,8 +44,8 @@ func (a *app) applyOnFleet(o *args.Apply, p *program, w *ir.Workflow, reports []
 	if err := fleet.Refuse(p.ir, w.Name, &first); err != nil {
 		return &args.Error{Message: err.Error(), Hint: "Leave --engine out to run it in a store, or see: flowrun explain engine"}
 	}
-	if runner.StartsItself(p.ir) {
-		a.saySo("this engine starts no runs for events and schedules of the program: this run alone starts")
+	if len(p.ir.Loops) > 0 {
+		a.saySo("this engine keeps no loops of the program running: the daemon of a store does")
 	}
 	s, err := a.openFleet()
 	if err != nil {
@@ -54,6 +53,9 @@ func (a *app) applyOnFleet(o *args.Apply, p *program, w *ir.Workflow, reports []
 	}
 	defer s.Close()
 	ctx := context.Background()
+	if err := a.register(s, p, first, o.JSON); err != nil {
+		return err
+	}
 	start, where := newStart(p, w.Name, first)
 	run, err := s.Start(ctx, start, nil)
 	if err != nil {

@@ -43,7 +43,18 @@ type follower struct {
 // register registers what starts runs of a program by itself, and says what has changed.
 func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool) error {
 	if !runner.Registers(p.ir) {
-		if known, err := s.IsRegistered(context.Background(), p.path); err != nil || !known {
+		ctx := context.Background()
+		if a.engine() != "" {
+			inner, cancel := context.WithTimeout(ctx, 3*time.Second)
+			defer cancel()
+			ctx = inner
+		}
+		known, err := s.IsRegistered(ctx, p.path)
+		if err != nil && a.engine() != "" {
+			a.saySo("no worker answers, so what is registered of this program stays as it is")
+			return nil
+		}
+		if err != nil || !known {
 			return err
 		}
 	}

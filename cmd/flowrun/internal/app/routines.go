@@ -6,7 +6,7 @@ func (a *app) newRoutinesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "routines", Short: "List, pause and run the routines that start runs by the clock",
 		Long: `A block routine starts a workflow by the clock. flowrun apply registers the routines of its program. flowrun serve starts the runs that
-become due, and apply does for its own program while it lives.
+become due, and apply does for its own program while it lives. On a Temporal server workers start them.
 
   flowrun routines list                      each routine of the store, its next moment and its last run
   flowrun routines next nightly              the next moments of a routine

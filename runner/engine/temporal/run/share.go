@@ -397,8 +397,10 @@ func (d *drive) calledOff() bool {
 
 // leave says that the run has ended, and waits until all was said.
 func (d *drive) leave(end *event.End) error {
-	if first := &d.Session.Start().First; d.start.Store != "" && (d.carried.Shares || first.Parent == "" && (end.Status == event.FailedS || first.RetryOf != "")) {
-		d.push(wire.Request{Closed: shared.EndOf(first, end)}, nil)
+	first := &d.Session.Start().First
+	shares := d.carried.Shares || first.Parent == "" && (end.Status == event.FailedS || first.RetryOf != "")
+	if d.start.Store != "" && (shares || d.start.Tells) {
+		d.push(wire.Request{Closed: shared.EndOf(first, end), Quiet: !shares}, nil)
 	}
 	for {
 		d.sendErrands()

@@ -20,6 +20,7 @@ const (
 // store is what the runs of a store share.
 type store struct {
 	now     event.Time
+	birth   string // the id of the first execution: a store that begins anew numbers its events anew
 	rows    rows
 	line    *admission.State // for agents and quotas
 	turns   *admission.State // in groups
@@ -110,7 +111,7 @@ func (s *store) carryOut(r *wire.Request) (reply wire.Reply, err error) {
 			a, err = shared.Apply(&s.rows, r.Ask, shared.Waiter{}, s.now)
 			return err
 		})
-		reply.Value = a.Output
+		reply.Value = s.named(r.Ask, a.Output)
 		s.postAll(a.Posts)
 	case r.Admit != nil:
 		return s.admit(r.Admit, r.Stands)
@@ -157,7 +158,9 @@ func (s *store) read(r *wire.Request) (reply wire.Reply, err error) {
 	switch {
 	case r.Ask != nil && !shared.Changes(r.Ask):
 		a, err := shared.Apply(&s.rows, r.Ask, shared.Waiter{}, s.now)
-		return wire.Reply{Value: a.Output}, err
+		return wire.Reply{Value: s.named(r.Ask, a.Output)}, err
+	case r.Subscribed != "":
+		reply.Yes, err = shared.HasSubscribers(&s.rows, r.Subscribed)
 	case r.Limits:
 		reply.Limits, err = s.line.List(s.now)
 	case r.Halted != nil:
@@ -176,6 +179,21 @@ func (s *store) read(r *wire.Request) (reply wire.Reply, err error) {
 		err = &shared.Refusal{Message: "the request asks for nothing that the worker's release knows"}
 	}
 	return reply, err
+}
+
+// named adds the store to what is due, so that the ids of the runs are not those of the runs of an earlier store of the namespace.
+func (s *store) named(r *event.StoreRequest, answer any) any {
+	if r.Due == nil && (r.Routine == nil || r.Routine.Operation != event.RoutineDue) {
+		return answer
+	}
+	o, _ := answer.(map[string]any)
+	list, _ := o["due"].([]any)
+	for _, row := range list {
+		if d, is := row.(map[string]any); is {
+			d["store"] = s.birth
+		}
+	}
+	return answer
 }
 
 var errFull = &shared.Refusal{Message: fmt.Sprintf("the store is full: what runs share has more than %d bytes, compressed", MaxState)}

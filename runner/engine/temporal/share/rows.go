@@ -23,6 +23,7 @@ type rows struct {
 	size    int // of keys and bodies, in bytes
 	weighed int // size at the last weighing
 	full    bool
+	starts  bool // a row has changed that says when runs start by themselves
 }
 
 // Put implements shared.Rows.
@@ -31,6 +32,7 @@ func (r *rows) Put(space, key string, body []byte) error {
 	if r.size += len(body) - len(before); !found {
 		r.size += len(key)
 	}
+	r.starts = r.starts || shared.TellsStart(space)
 	return r.Map.Put(space, key, body)
 }
 
@@ -39,6 +41,7 @@ func (r *rows) Delete(space, key string) error {
 	if before, found, _ := r.Map.Get(space, key); found {
 		r.size -= len(key) + len(before)
 	}
+	r.starts = r.starts || shared.TellsStart(space)
 	return r.Map.Delete(space, key)
 }
 

@@ -53,6 +53,7 @@ type keeper struct {
 	sweep   alarm
 	goes    alarm      // for the line that goes on first
 	goesOf  event.Time // the moment of that alarm
+	starter
 }
 
 // sending is a signal on its way.
@@ -94,6 +95,7 @@ func (h *Host) Workflow(ctx workflow.Context, arg []byte) error {
 	if err != nil {
 		return err
 	}
+	s.birth = workflow.GetInfo(ctx).FirstRunID
 	k := &keeper{Host: h, store: s, ctx: ctx, name: from.Store}
 	k.tick()
 	if err := workflow.SetUpdateHandler(ctx, wire.Update, k.update); err != nil {
@@ -108,12 +110,15 @@ func (h *Host) Workflow(ctx workflow.Context, arg []byte) error {
 			return err
 		}
 		full := k.isLong()
-		if full && len(k.sending) == 0 && k.look == nil {
+		if full && k.isQuiet() {
 			return k.continueAsNew()
 		}
 		if !full {
 			k.send()
 			k.setAlarms()
+			if err := k.startRuns(); err != nil {
+				return err
+			}
 		}
 		if err := workflow.Await(ctx, k.isNews); err != nil {
 			return err
@@ -122,6 +127,9 @@ func (h *Host) Workflow(ctx workflow.Context, arg []byte) error {
 }
 
 func (k *keeper) tick() { k.now = k.Clock.At(workflow.Now(k.ctx)) }
+
+// isQuiet reports whether nothing is on its way.
+func (k *keeper) isQuiet() bool { return len(k.sending) == 0 && k.look == nil && k.launch == nil }
 
 func (k *keeper) isLong() bool {
 	info := workflow.GetInfo(k.ctx)
@@ -153,7 +161,7 @@ func (k *keeper) query(arg []byte) ([]byte, error) {
 
 // isNews reports whether there is something to do.
 func (k *keeper) isNews() bool {
-	if k.goes.rings() || k.sweep.rings() || k.look != nil && k.look.IsReady() {
+	if k.goes.rings() || k.sweep.rings() || k.wake.rings() || k.look != nil && k.look.IsReady() || k.launch != nil && k.launch.IsReady() {
 		return true
 	}
 	for _, s := range k.sending {
@@ -162,14 +170,14 @@ func (k *keeper) isNews() bool {
 		}
 	}
 	if k.isLong() {
-		return len(k.sending) == 0 && k.look == nil
+		return k.isQuiet()
 	}
 	for i := range k.unsent {
 		if !k.isSending(k.unsent[i].Run) {
 			return true
 		}
 	}
-	return k.goesOn != k.goesOf || k.look == nil && (len(k.holders()) > 0) != (k.sweep.future != nil)
+	return k.rows.starts || k.goesOn != k.goesOf || k.look == nil && (len(k.holders()) > 0) != (k.sweep.future != nil)
 }
 
 // turn does what has come due.
@@ -199,6 +207,7 @@ func (k *keeper) turn() error {
 			}
 		}
 	}
+	k.hearLaunch()
 	if k.sweep.rings() {
 		k.sweep = alarm{}
 		if runs := k.holders(); len(runs) > 0 {

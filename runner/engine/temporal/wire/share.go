@@ -18,6 +18,7 @@ const (
 	Posted  = "flowrun.posted.v1"  // signal to a run: a message from what runs share, as engine.PackExternal gives it
 	Granted = "flowrun.granted.v1" // signal to a run: an attempt of it that waits for its first answer was granted, or its turn has come
 	Alive   = "flowrun.alive.v1"   // activity: which of some runs have ended
+	Launch  = "flowrun.launch.v1"  // activity: starts runs that are to start by themselves
 )
 
 // DefaultStore is the name of the store of runs that name none.
@@ -67,6 +68,10 @@ type Request struct {
 	News *News `json:"news,omitempty"`
 	// Closed says that a run has ended.
 	Closed *shared.RunEnd `json:"closed,omitempty"`
+	// Quiet says that Closed changes nothing, unless somebody has subscribed to the ends of runs.
+	Quiet bool `json:"quiet,omitempty"`
+	// Subscribed asks whether a program starts runs for the events of a name.
+	Subscribed string `json:"subscribed,omitempty"`
 	// Limits asks for the state of agents and quotas.
 	Limits bool `json:"limits,omitempty"`
 	// Change changes a limit for a person.
@@ -129,6 +134,7 @@ type Reply struct {
 	Behind   string           `json:"behind,omitempty"`
 	Deadlock *engine.Deadlock `json:"deadlock,omitempty"`
 	Changed  bool             `json:"changed,omitempty"`
+	Yes      bool             `json:"yes,omitempty"` // answers Subscribed
 	Limits   []event.Limit    `json:"limits,omitempty"`
 	Halted   []string         `json:"halted,omitempty"`
 	Turns    []InLine         `json:"turns,omitempty"`

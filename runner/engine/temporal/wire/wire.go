@@ -123,6 +123,8 @@ type Start struct {
 	Callers    []string         `json:"callers,omitempty"` // of a called run, the nearest first
 	// Store is the name of what the run shares with others; "" in starts of a release that shared nothing.
 	Store string `json:"store,omitempty"`
+	// Tells says that the end of the run is told in any case, because a subscription may ask for it. Starts of older releases do not have it.
+	Tells bool `json:"tells,omitempty"`
 	// Carried is what the execution before leaves; nil: this is the first one.
 	Carried *Carried `json:"carried,omitempty"`
 }
