@@ -73,7 +73,7 @@ func (c *checker) agent(b *Block) {
 		"provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature", "max_turns", "context_tokens", "tool", "pin", "files"} {
 		if a := b.attr(n); a != nil && !takesAttr(kind, n) && contains(b.Schema.Attr("type").Words, kind) {
 			detail := "It would have no effect. Remove it, or change the type."
-			if other := counterpart(b, a.Src); kind == "exec" && (n == "model" || n == "temperature") && other != "" {
+			if other := counterpart(b, a.Src); kind == "exec" && (n == "model" || n == "temperature" || n == "max_turns") && other != "" {
 				detail = other
 			}
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
