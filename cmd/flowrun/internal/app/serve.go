@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,12 +24,13 @@ func (a *app) newServeCommand() *cobra.Command {
 		Use: "serve [FILE|DIR…]", Short: "Continue runs that have no process, keep loops running, and start runs for events", Args: between(0, 100, "[FILE|DIR…]"),
 		Long: `serve is the daemon of a store. It drives each run that no other process drives, starts the runs that events start, and answers over HTTP.
 It registers the programs that are named, as apply does, serves all programs that are registered, and keeps their loops running. One daemon serves a store: a second
-one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running work 8 seconds, and then stops it; the next daemon continues.
+one exits with code 3. With --engine, workers drive the runs of a Temporal server, and serve shows the dashboard and answers over HTTP. The first Ctrl-C or TERM takes no new work, gives running work 8 seconds, and then stops it; the next daemon continues.
 A step that is stopped gets TERM, and KILL after 5 seconds or the shorter FLOWRUN_GRACE.
 
   flowrun serve                                until it is stopped
   flowrun serve --once                         do what is due and return, for cron and CI
   flowrun serve --print-unit                   print a unit for systemd
+  flowrun serve --engine temporal://HOST:PORT  the dashboard of a Temporal server
 
 The HTTP API is described at /api/v1/openapi.json. Requests need the header  Authorization: Bearer TOKEN; the token is in the store, in the
 file serve.token. /healthz and /readyz need none, nor do deliveries to webhooks (POST /webhooks/NAME), which are signed: see flowrun explain on.`,
@@ -49,6 +51,9 @@ file serve.token. /healthz and /readyz need none, nor do deliveries to webhooks 
 	return c
 }
 
+// servesPages is what is refused with an engine: programs, --once and --listen off.
+const servesPages = "shows the dashboard of a Temporal server, and takes no programs there, nor --once and --listen off. Workers drive the runs: flowrun worker."
+
 func (a *app) runServe(o *args.Serve) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -67,13 +72,21 @@ func (a *app) runServe(o *args.Serve) error {
 	if o.PrintUnit {
 		return a.printServeUnit(dir, o)
 	}
+	if a.engine() != "" && (len(o.Paths) > 0 || o.Once || o.Listen == "off") {
+		return a.refuseOnEngine("serve", servesPages)
+	}
 	process.CollectWithin(a.getenv)
 	s, err := a.openStore(dir, o.Drive)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	held, err := serve.Lock(s.Dir())
+	if a.engine() != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	held, err := serve.Lock(dir)
 	if err != nil {
 		return err
 	}
@@ -87,10 +100,10 @@ func (a *app) runServe(o *args.Serve) error {
 		a.saySo(fmt.Sprintf("stopping: running work has %.0f seconds (press again to stop at once)", serve.DefaultGrace.Seconds()))
 	})
 	defer release()
-	d := serve.New(serve.Options{Store: s, Say: a.saySo, Release: Release})
+	d := serve.New(serve.Options{Store: s, Say: a.saySo, Release: Release, Dir: dir})
 	if o.Once {
 		err = d.Once(ctx)
-	} else if err = a.listenServe(d, held, s.Dir(), o); err == nil {
+	} else if err = a.listenServe(d, held, dir, o); err == nil {
 		err = d.Run(ctx)
 		d.Close()
 	}
@@ -118,7 +131,7 @@ func (a *app) listenServe(d *serve.Daemon, held *serve.Held, dir string, o *args
 	if err != nil {
 		return fmt.Errorf("listening on %s: %w", o.Listen, err)
 	}
-	a.saySo(fmt.Sprintf("process %d serves %s at %s, token: %s", os.Getpid(), dir, at, file))
+	a.saySo(fmt.Sprintf("process %d serves %s at %s, token: %s", os.Getpid(), cmp.Or(a.engine(), dir), at, file))
 	return held.Note(at)
 }
 
@@ -128,8 +141,11 @@ func (a *app) registerServe(s *store, path string, o *args.Serve) error {
 	if err != nil {
 		return err
 	}
-	if err := a.refuseEngineOf(p, "serve"); err != nil {
+	if err := a.useEngineOf(p); err != nil {
 		return err
+	}
+	if a.engine() != "" {
+		return a.refuseOnEngine("serve", servesPages)
 	}
 	first, _, err := a.newFirstEvent(p, &ir.Workflow{}, &args.Apply{Given: args.Given{Vars: o.Vars, VarFiles: o.VarFiles}})
 	if err != nil {

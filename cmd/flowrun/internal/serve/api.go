@@ -133,6 +133,7 @@ type route struct {
 	open         bool
 	raw          bool   // the body is of any type
 	document     string // the content type of such an answer
+	onDisk       bool   // only a store on this machine has what it changes
 	parts        bool   // a request may ask for a part of the document, which is answered with 206
 	do           func(s *Server, r *http.Request) (any, error)
 	encode       func(s *Server, r *http.Request) ([]byte, error) // the JSON of what do gives, where that can be had for less; nil: it cannot
@@ -181,16 +182,16 @@ var routes = []route{
 		{"run", "The run.", "string"}, {"node", "The path of the node that waits." + aboutPath, "string"}}},
 	{method: "GET", path: "/api/v1/events", about: "The events of the last 7 days, the oldest first.", answer: Events{}, do: asking(event.StoreRequest{Events: true})},
 	{method: "POST", path: "/api/v1/events", about: "Publishes an event.", body: Emit{}, answer: Emitted{}, do: (*Server).emit},
-	{method: "POST", path: "/webhooks/{name}", about: "A delivery to the webhook of a block  on \"webhook.NAME\". Its signature is checked in place of a token. The event is durable before the answer. A delivery that comes again is answered as the first, and starts nothing.", raw: true, open: true, answer: Delivered{}, do: (*Server).deliver},
+	{method: "POST", onDisk: true, path: "/webhooks/{name}", about: "A delivery to the webhook of a block  on \"webhook.NAME\". Its signature is checked in place of a token. The event is durable before the answer. A delivery that comes again is answered as the first, and starts nothing.", raw: true, open: true, answer: Delivered{}, do: (*Server).deliver},
 	{method: "GET", path: "/api/v1/dead-letters", about: "Work that was given up, the oldest first.", answer: DeadLetters{}, do: asking(event.StoreRequest{Dead: &event.DeadRequest{}})},
 	{method: "POST", path: "/api/v1/dead-letters/{id}/redrive", about: "Tries a dead letter again: a failed run is repeated, a message is sent, an item can be taken again, and an event or the moments of a routine start their runs. The daemon drives the runs. A letter whose work succeeds is closed.", body: Redrive{}, answer: Redriven{}, do: (*Server).redrive},
 	{method: "POST", path: "/api/v1/dead-letters/{id}/drop", about: "Removes a dead letter. It removes no run and sends no message.", body: Nothing{}, answer: Done{}, do: change("dead_letter.drop", "id", (*Server).knowLetter, dropLetter)},
 	{method: "GET", path: "/api/v1/programs", about: "The registered programs, and what starts their runs.", answer: Programs{}, do: (*Server).programs},
 	{method: "GET", path: "/api/v1/dispatch", about: "The open work that was handed in, the first to do first, with the work that it needs.", answer: WorkList{}, do: (*Server).listWork, query: []param{
 		{"all", "Also what is closed or cancelled.", "boolean"}, {"tickets", "The tickets of the store's own backlog instead.", "boolean"}}},
-	{method: "POST", path: "/api/v1/dispatch", about: "Hands in work for loops.", body: Work{}, answer: Added{}, do: change("dispatch", "", nil, addWork)},
+	{method: "POST", onDisk: true, path: "/api/v1/dispatch", about: "Hands in work for loops.", body: Work{}, answer: Added{}, do: change("dispatch", "", nil, addWork)},
 	{method: "GET", path: "/api/v1/dispatch/{id}", about: "Work that was handed in.", answer: WorkItem{}, do: (*Server).showWork},
-	{method: "POST", path: "/api/v1/dispatch/{id}/cancel", about: "Takes work back.", body: Nothing{}, answer: Cancelled{}, do: change("dispatch.cancel", "id", (*Server).knowWork, cancelWork)},
+	{method: "POST", onDisk: true, path: "/api/v1/dispatch/{id}/cancel", about: "Takes work back.", body: Nothing{}, answer: Cancelled{}, do: change("dispatch.cancel", "id", (*Server).knowWork, cancelWork)},
 	{method: "GET", path: "/api/v1/routines", about: "The registered routines by name.", answer: Routines{}, do: (*Server).routines, query: []param{
 		{"next", "How many of the next moments of each; 0 if it is left out, 100 at most.", "integer"}}},
 	{method: "POST", path: "/api/v1/routines/{routine}/pause", about: "Lets no moment of a routine start a run.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.pause", "routine", (*Server).knowRoutine, changeRoutine(event.RoutinePause))},
@@ -200,9 +201,9 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/loops/{loop}", about: "State of a loop.", answer: LoopStatus{}, do: (*Server).loop},
 	{method: "GET", path: "/api/v1/loops/{loop}/items", about: "The items that the agents of a loop have.", answer: LoopItems{}, do: (*Server).loopItems, query: []param{
 		{"all", "Also items without an agent.", "boolean"}}},
-	{method: "POST", path: "/api/v1/loops/{loop}/pause", about: "Lets a loop, or one of its agents, take nothing for a while.", body: LoopPause{}, answer: LoopControl{}, do: change("loop.pause", "loop", (*Server).knowLoop, pauseLoop)},
-	{method: "POST", path: "/api/v1/loops/{loop}/resume", about: "Ends pauses and a stop of a loop.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.resume", "loop", (*Server).knowLoop, resumeLoop)},
-	{method: "POST", path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},
+	{method: "POST", onDisk: true, path: "/api/v1/loops/{loop}/pause", about: "Lets a loop, or one of its agents, take nothing for a while.", body: LoopPause{}, answer: LoopControl{}, do: change("loop.pause", "loop", (*Server).knowLoop, pauseLoop)},
+	{method: "POST", onDisk: true, path: "/api/v1/loops/{loop}/resume", about: "Ends pauses and a stop of a loop.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.resume", "loop", (*Server).knowLoop, resumeLoop)},
+	{method: "POST", onDisk: true, path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},
 	{method: "GET", path: "/api/v1/stats", about: "How many tasks were done in a span of time, how well, how fast and at what cost.", answer: Stats{}, do: (*Server).stats, query: []param{
 		{"since", "The age at which the span begins, such as 7d; 24h if it is left out.", "string"}, {"by", "Figures for each workflow, agent, pattern or version.", "string"},
 		{"daily", "Also the figures of each day, in the server's time zone.", "boolean"},
@@ -219,11 +220,11 @@ var routes = []route{
 		{"query", "The words.", "string"}, {"k", "How many at most; 10 if it is left out, 1000 at most.", "integer"}}, whichEntries...)},
 	{method: "GET", path: "/api/v1/memory/entry", about: "An entry with its history.", answer: MemoryStory{}, do: (*Server).memoryEntry, query: []param{
 		{"id", "The id of the entry.", "string"}, whichMemory}},
-	{method: "POST", path: "/api/v1/memory/pin", about: "Keeps entries in short-term memory at any age.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.pin", (*memory.Memory).Pin)},
-	{method: "POST", path: "/api/v1/memory/unpin", about: "Ends the pin of entries.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.unpin", (*memory.Memory).Unpin)},
-	{method: "POST", path: "/api/v1/memory/forget", about: "Hides entries permanently.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.forget", (*memory.Memory).Forget)},
-	{method: "POST", path: "/api/v1/memory/revert", about: "Removes entries as if they had never been written, and restores the entries that they superseded.", body: MemoryRevert{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeMemory("memory.revert", func(c *MemoryRevert) ([]string, string) { return c.IDs, c.By }, revertEntries)},
-	{method: "POST", path: "/api/v1/memory/supersede", about: "Writes a new entry in place of others. The others are hidden, and never removed.", body: MemorySupersede{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeMemory("memory.supersede", func(c *MemorySupersede) ([]string, string) { return c.IDs, c.By }, supersedeEntries)},
+	{method: "POST", onDisk: true, path: "/api/v1/memory/pin", about: "Keeps entries in short-term memory at any age.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.pin", (*memory.Memory).Pin)},
+	{method: "POST", onDisk: true, path: "/api/v1/memory/unpin", about: "Ends the pin of entries.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.unpin", (*memory.Memory).Unpin)},
+	{method: "POST", onDisk: true, path: "/api/v1/memory/forget", about: "Hides entries permanently.", body: MemoryChange{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeEntries("memory.forget", (*memory.Memory).Forget)},
+	{method: "POST", onDisk: true, path: "/api/v1/memory/revert", about: "Removes entries as if they had never been written, and restores the entries that they superseded.", body: MemoryRevert{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeMemory("memory.revert", func(c *MemoryRevert) ([]string, string) { return c.IDs, c.By }, revertEntries)},
+	{method: "POST", onDisk: true, path: "/api/v1/memory/supersede", about: "Writes a new entry in place of others. The others are hidden, and never removed.", body: MemorySupersede{}, answer: MemoryChanged{}, query: []param{whichMemory}, do: changeMemory("memory.supersede", func(c *MemorySupersede) ([]string, string) { return c.IDs, c.By }, supersedeEntries)},
 	{method: "POST", path: "/api/v1/login", about: "Gives a one-time link with which a browser logs in. It is open for 2 minutes.", body: Nothing{}, answer: Login{}, do: (*Server).login},
 	{method: "GET", path: "/api/v1/heap", about: "A profile of the memory of the daemon, as go tool pprof reads it.", document: "application/octet-stream", stream: (*Server).heap},
 	{method: "GET", path: "/api/v1/audit", about: "The changes over this API, the newest first.", answer: Audits{}, do: asking(event.StoreRequest{Audits: true})},
@@ -342,6 +343,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answerError(w, no)
 		return
 	}
+	if no := s.onlyOnDisk(to); no != nil {
+		answerError(w, no)
+		return
+	}
 	if to.raw {
 		r.Body = http.MaxBytesReader(w, r.Body, webhook.MaxBody)
 	} else if to.body != nil {
@@ -379,6 +384,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = json.NewEncoder(w).Encode(v)
+}
+
+// onlyOnDisk refuses a change of what a store on this machine has where a Temporal server keeps the runs.
+func (s *Server) onlyOnDisk(to *route) *refusal {
+	if !to.onDisk || s.daemon.store.Address() == "" {
+		return nil
+	}
+	return &refusal{http.StatusConflict, "engine", "loops, dispatched work, webhooks and the memory are for a store on this machine, and a Temporal server keeps these runs"}
 }
 
 // find returns the route of a request, with the values of its path; nil if there is none, with the methods that its path takes.

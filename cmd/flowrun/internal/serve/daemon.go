@@ -56,9 +56,12 @@ type Options struct {
 	Release string
 	// MaxDriven is the limit of runs that are driven at once; 0 means DefaultMaxDriven.
 	MaxDriven int
+	// Dir is the folder of what is the daemon's own, such as its token; "" means that of the store.
+	Dir string
 }
 
-// Daemon serves one store. It does nothing before [Daemon.Run] or [Daemon.Once].
+// Daemon serves one store. Where a Temporal server keeps the runs, it answers over HTTP alone: workers drive them. It does nothing before
+// [Daemon.Run] or [Daemon.Once].
 type Daemon struct {
 	options Options
 	store   *standalone.Store
@@ -91,6 +94,9 @@ func New(o Options) *Daemon {
 	if o.Say == nil {
 		o.Say = func(string) {}
 	}
+	if o.Dir == "" {
+		o.Dir = o.Store.Dir()
+	}
 	if o.MaxDriven == 0 {
 		o.MaxDriven = DefaultMaxDriven
 	}
@@ -112,6 +118,13 @@ func (d *Daemon) Ready() bool {
 // Run serves until ctx is done: then it takes no new work, gives running work its grace, and stops the rest. The error is that of the store,
 // nil after a stop.
 func (d *Daemon) Run(ctx context.Context) error {
+	if d.store.Address() != "" {
+		d.mu.Lock()
+		d.ready = true
+		d.mu.Unlock()
+		<-ctx.Done()
+		return nil
+	}
 	drives, stop := context.WithCancel(context.Background())
 	defer stop()
 	over := make(chan error, 1)
@@ -168,6 +181,13 @@ func (d *Daemon) work(ctx context.Context, over chan error) error {
 		}
 	}
 	return nil
+}
+
+// drive drives a run that the daemon has started. On a server, workers drive it.
+func (d *Daemon) drive(run string) {
+	if d.store.Address() == "" {
+		d.runs.Add(run)
+	}
 }
 
 func unlessDone(ctx context.Context, err error) error {

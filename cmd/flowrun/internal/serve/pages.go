@@ -2,12 +2,15 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Pages are what a server shows to people besides its API. They ask the server as its clients do ([Server.Get], [Server.Post]), so a page shows
@@ -70,6 +73,9 @@ func (s *Server) do(ctx context.Context, method, path string, body any) (any, er
 	if to == nil || to.do == nil {
 		return nil, &Failure{http.StatusNotFound, "path", fmt.Sprintf("there is nothing at %.200q", path)}
 	}
+	if no := s.onlyOnDisk(to); no != nil {
+		return nil, failureOf(no)
+	}
 	v, err := to.do(s, r)
 	return v, failureOf(err)
 }
@@ -97,11 +103,23 @@ func (s *Server) Progress(ctx context.Context, run string) (events uint64, ended
 	return info.Events, info.Status.Terminal(), failureOf(err)
 }
 
-// Stamp changes when something is written to the store, by whatever process.
-func (s *Server) Stamp() string { return s.daemon.store.Stamp() }
+// Stamp changes when something is written to the store, by whatever process. A server that keeps runs does not say when something
+// changes there: the stamp changes every two seconds.
+func (s *Server) Stamp() string {
+	if s.daemon.store.Address() != "" {
+		return strconv.FormatInt(time.Now().Unix()/2, 10)
+	}
+	return s.daemon.store.Stamp()
+}
+
+// Where says what keeps the runs: the folder of the store, or the address of the server.
+func (s *Server) Where() string { return cmp.Or(s.daemon.store.Address(), s.StoreDir()) }
+
+// Remote reports whether a server keeps the runs.
+func (s *Server) Remote() bool { return s.daemon.store.Address() != "" }
 
 // StoreDir is the folder of the store.
-func (s *Server) StoreDir() string { return s.daemon.store.Dir() }
+func (s *Server) StoreDir() string { return s.daemon.options.Dir }
 
 // checkPage refuses a request for a page before it is looked at. A page may be opened by a link from anywhere; only a page of this server may
 // ask for a change.

@@ -72,6 +72,9 @@ func (s *Server) retry(r *http.Request) (any, error) {
 		}
 		wish.Set, steps = append(wish.Set, retry.Set{Step: set.Step, Output: v}), append(steps, set.Step)
 	}
+	if o.File && s.Remote() {
+		return nil, &refusal{http.StatusConflict, "file", "this machine may not have the file of the run: use flowrun retry RUN --file where the file is"}
+	}
 	if o.File {
 		return s.retryFile(r, info.Run, o, wish, steps)
 	}
@@ -97,7 +100,7 @@ func (s *Server) startRetry(ctx context.Context, run string, wish retry.Wish) (S
 	if err != nil {
 		return Started{}, err
 	}
-	s.daemon.runs.Add(again)
+	s.daemon.drive(again)
 	return Started{again}, nil
 }
 
@@ -139,7 +142,7 @@ func (s *Server) retryFile(r *http.Request, run string, o Retry, wish retry.Wish
 	if err != nil {
 		return nil, err
 	}
-	s.daemon.runs.Add(again)
+	s.daemon.drive(again)
 	return Started{again}, nil
 }
 
@@ -166,8 +169,11 @@ func SourceOf(p *dsl.Program, path, workflow string) runner.Source {
 // iteration matches the last part of the path of an iteration, as in build/i2.
 var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
 
-// knowFolder refuses a run whose folder is gone.
+// knowFolder refuses a run whose folder is gone. Workers of a server have folders of their own.
 func (s *Server) knowFolder(ctx context.Context, run string) error {
+	if s.Remote() {
+		return nil
+	}
 	first, err := s.daemon.store.Started(ctx, run)
 	if err != nil {
 		return err

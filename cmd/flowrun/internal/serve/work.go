@@ -504,7 +504,7 @@ func runRoutine(s *Server, r *http.Request, name string, _ *Nothing) (any, error
 	if err != nil {
 		return nil, err
 	}
-	s.daemon.runs.Add(run)
+	s.daemon.drive(run)
 	return Started{run}, nil
 }
 

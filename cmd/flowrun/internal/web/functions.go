@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +46,9 @@ func (p *Pages) functions() template.FuncMap {
 		"dict":    dict,
 		"before":  func(n int) int { return n - 1 },
 		"after":   func(n int) int { return n + 1 },
-		"nav":     func() []navigation { return navigations },
+		"nav":     p.navigations,
 		"path":    func(parts ...string) string { return runPath(parts...) },
-		"dir":     p.server.StoreDir,
+		"where":   p.server.Where,
 	}
 }
 
@@ -64,6 +65,17 @@ type navigation struct{ Path, Name string }
 
 var navigations = []navigation{{"", "Now"}, {"runs", "Runs"}, {"inbox", "Inbox"}, {"loops", "Loops"}, {"routines", "Routines"}, {"events", "Events"},
 	{"limits", "Limits"}, {"numbers", "Numbers"}, {"memory", "Memory"}, {"letters", "Dead letters"}, {"audit", "Audit"}}
+
+// onDisk are the pages of what only a store on this machine has.
+var onDisk = []string{"loops", "memory"}
+
+// navigations are the entries of the navigation, without those of pages that would always be empty.
+func (p *Pages) navigations() []navigation {
+	if !p.server.Remote() {
+		return navigations
+	}
+	return slices.DeleteFunc(slices.Clone(navigations), func(n navigation) bool { return slices.Contains(onDisk, n.Path) })
+}
 
 // maxAddress is the length from which on a path of a node is named by its short form in an address, in bytes; see serve.MaxPath.
 const maxAddress = 2 << 10

@@ -1197,3 +1197,43 @@ func TestCharts(t *testing.T) {
 		t.Error("no days have a chart")
 	}
 }
+
+// TestPagesOfAServer: the pages of runs that a server keeps name the server, leave out what only a store on this machine has, and refuse to
+// change it. The daemon drives nothing. A store of this machine stands in for the server.
+func TestPagesOfAServer(t *testing.T) {
+	local, stop := open(t, t.TempDir(), "", "127.0.0.1:0")
+	run := local.start("ship")
+	local.wait(run, event.FailedS)
+	const address = "temporal://HOST:7233/default"
+	d := serve.New(serve.Options{Store: standalone.Remote(local.store.Service, address, ""), Dir: t.TempDir()})
+	at, err := d.Listen("127.0.0.1:0", serve.ServerOptions{Pages: New})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() { over <- d.Run(ctx) }()
+	defer func() {
+		cancel()
+		err := <-over
+		d.Close()
+		if stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	h := &house{t: t, at: at, store: local.store, web: &http.Client{Timeout: time.Minute}}
+	for _, path := range []string{"/", "/runs", "/runs/" + run, "/inbox", "/limits", "/numbers", "/events", "/audit"} {
+		page := h.has(path, address)
+		for _, left := range []string{`<li><a href="/loops"`, `<li><a href="/memory"`} {
+			if strings.Contains(page, left) {
+				t.Errorf("%s has %s", path, left)
+			}
+		}
+	}
+	if _, page := h.post("/dispatch", "title", "Fix it"); !strings.Contains(page, "a Temporal server keeps these runs") {
+		t.Errorf("dispatched work is taken: %s", page)
+	}
+	if status, page := h.post("/runs/" + run + "/retry"); status != 200 || !strings.Contains(page, "repeats the other") {
+		t.Errorf("a retry gives %d: %s", status, page)
+	}
+}
