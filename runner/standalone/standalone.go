@@ -223,11 +223,12 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 	registry.Register(executor.Func(answerNull), event.NullAgentAttempt)
 	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
 	registry.Register(x.http, event.HTTPAttempt, event.HTTPAgentAttempt)
-	tools := mcp.New(mcp.Options{Programs: x.command, Web: x.http, Release: o.Release, Live: hear, Room: room, Wait: wait})
+	around := executor.Around{Release: o.Release, Live: hear, Room: room, Wait: wait}
+	tools := mcp.New(mcp.Options{Programs: x.command, Web: x.http, Around: around})
 	registry.Register(tools, event.MCPAgentAttempt)
 	registry.Register(chat.New(x.http, tools, o.Environ), event.ChatAgentAttempt)
-	registry.Register(acp.New(acp.Options{Programs: x.command, Release: o.Release, Live: hear, Room: room, Wait: wait}), event.ACPAgentAttempt)
-	registry.Register(a2a.New(a2a.Options{Web: x.http, Live: hear, Room: room, Wait: wait}), event.A2AAgentAttempt)
+	registry.Register(acp.New(acp.Options{Programs: x.command, Around: around}), event.ACPAgentAttempt)
+	registry.Register(a2a.New(a2a.Options{Web: x.http, Around: around}), event.A2AAgentAttempt)
 	x.leave = follow.Watch(dir, func(runs map[string]bool) {
 		x.command.Follow(runs)
 		x.live.Save()

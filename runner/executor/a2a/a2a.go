@@ -10,7 +10,6 @@ package a2a
 
 import (
 	"context"
-	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -25,12 +24,7 @@ type Web interface {
 // Options says what an Executor works with. Web is required.
 type Options struct {
 	Web Web
-	// Live, if set, hears what a service reports of its task: kind is progress. It must not block.
-	Live func(a event.Attempt, kind, text string)
-	// Room bounds how many attempts are under way at once; nil is: no bound.
-	Room *executor.Room
-	// Wait, if set, hears why an attempt waits for its start for so long.
-	Wait func(why error)
+	executor.Around
 }
 
 // Executor carries out attempts. It is safe for concurrent use.
@@ -43,17 +37,12 @@ func New(opt Options) *Executor { return &Executor{opt} }
 
 // Execute gives a service one task.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	if !x.opt.Room.Enter(ctx, x.opt.Wait) {
-		ans := executor.Answer(a)
-		ans.StartedAt = event.At(time.Now())
-		executor.Fail(&ans, executor.WasCancelled())
-		return ans
-	}
-	defer x.opt.Room.Leave()
-	return x.opt.Web.Converse(ctx, a, func(ctx context.Context, p *http.Peer, ans *event.AttemptFinished) *event.Error {
-		t := &task{x: x, ctx: ctx, attempt: &a, peer: p}
-		failure := t.carryOut()
-		ans.Output, ans.Partial, ans.Stdout = t.output, t.partial, t.said
-		return failure
+	return x.opt.Hold(ctx, a, func() event.AttemptFinished {
+		return x.opt.Web.Converse(ctx, a, func(ctx context.Context, p *http.Peer, ans *event.AttemptFinished) *event.Error {
+			t := &task{x: x, ctx: ctx, attempt: &a, peer: p}
+			failure := t.carryOut()
+			ans.Output, ans.Partial, ans.Stdout = t.output, t.partial, t.said
+			return failure
+		})
 	})
 }

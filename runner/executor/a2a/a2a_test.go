@@ -170,7 +170,7 @@ func newTest(t *testing.T, live func(event.Attempt, string, string)) *Executor {
 	t.Helper()
 	web := http.New(http.Options{})
 	t.Cleanup(web.Close)
-	return New(Options{Web: web, Live: live})
+	return New(Options{Web: web, Around: executor.Around{Live: live}})
 }
 
 func brief(f event.AttemptFinished) string {

@@ -13,7 +13,6 @@ package acp
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -27,14 +26,7 @@ type Programs interface {
 // Options says what an Executor works with. Programs is required.
 type Options struct {
 	Programs Programs
-	// Release is what flowrun names itself to agents.
-	Release string
-	// Live, if set, hears what an agent says and does while it works: kind is progress or log. It must not block.
-	Live func(a event.Attempt, kind, text string)
-	// Room bounds how many attempts are under way at once; nil is: no bound.
-	Room *executor.Room
-	// Wait, if set, hears why an attempt waits for its start for so long.
-	Wait func(why error)
+	executor.Around
 }
 
 // Executor carries out attempts. It is safe for concurrent use.
@@ -47,20 +39,15 @@ func New(opt Options) *Executor { return &Executor{opt} }
 
 // Execute lets an agent do one task.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	if !x.opt.Room.Enter(ctx, x.opt.Wait) {
-		ans := executor.Answer(a)
-		ans.StartedAt = event.At(time.Now())
-		executor.Fail(&ans, executor.WasCancelled())
-		return ans
-	}
-	defer x.opt.Room.Leave()
-	return x.opt.Programs.Converse(ctx, a, func(ctx context.Context, p io.ReadWriteCloser, ans *event.AttemptFinished) *event.Error {
-		s := &session{x: x, ctx: ctx, attempt: &a, wire: newWire(p), tools: map[string]*tool{}}
-		failure := s.carryOut()
-		ans.Output, ans.Partial, ans.Usage = s.output, s.partial, s.usage
-		if s.text != "" || len(s.last) > 0 {
-			ans.Stdout = s.transcript()
-		}
-		return failure
+	return x.opt.Hold(ctx, a, func() event.AttemptFinished {
+		return x.opt.Programs.Converse(ctx, a, func(ctx context.Context, p io.ReadWriteCloser, ans *event.AttemptFinished) *event.Error {
+			s := &session{x: x, ctx: ctx, attempt: &a, wire: newWire(p), tools: map[string]*tool{}}
+			failure := s.carryOut()
+			ans.Output, ans.Partial, ans.Usage = s.output, s.partial, s.usage
+			if s.text != "" || len(s.last) > 0 {
+				ans.Stdout = s.transcript()
+			}
+			return failure
+		})
 	})
 }

@@ -185,7 +185,7 @@ func newTest(t *testing.T, live func(event.Attempt, string, string)) *Executor {
 	t.Helper()
 	programs := command.New(command.Options{Grace: 2 * time.Second})
 	t.Cleanup(programs.Close)
-	return New(Options{Programs: programs, Release: "test", Live: live})
+	return New(Options{Programs: programs, Around: executor.Around{Release: "test", Live: live}})
 }
 
 func attempt(t *testing.T, how string) event.Attempt {

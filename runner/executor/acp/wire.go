@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // maxMessage is how long a message of an agent can be, in bytes.
@@ -55,13 +56,14 @@ type wire struct {
 	mu sync.Mutex // of writing
 
 	ready [][]byte
-	line  []byte
-	skip  bool
+	lines executor.Splitter
 	piece []byte
 	odd   string // the last line that was not a message
 }
 
-func newWire(p io.ReadWriteCloser) *wire { return &wire{p: p, piece: make([]byte, 64<<10)} }
+func newWire(p io.ReadWriteCloser) *wire {
+	return &wire{p: p, piece: make([]byte, 64<<10), lines: executor.Splitter{Max: maxMessage}}
+}
 
 // send writes a message.
 func (w *wire) send(m *message) error {
@@ -89,33 +91,13 @@ func (w *wire) next() (*message, error) {
 			w.odd = string(line[:min(len(line), 200)])
 		}
 		n, err := w.p.Read(w.piece)
-		w.take(w.piece[:n])
+		w.lines.Take(w.piece[:n], func(line []byte) {
+			if line != nil {
+				w.ready = append(w.ready, bytes.Clone(line))
+			}
+		})
 		if err != nil && len(w.ready) == 0 {
 			return nil, err
 		}
-	}
-}
-
-// take splits what came into lines.
-func (w *wire) take(p []byte) {
-	for len(p) > 0 {
-		nl := bytes.IndexByte(p, '\n')
-		part := p
-		if nl >= 0 {
-			part = p[:nl]
-		}
-		if w.skip = w.skip || len(w.line)+len(part) > maxMessage; w.skip {
-			w.line = w.line[:0]
-		} else {
-			w.line = append(w.line, part...)
-		}
-		if nl < 0 {
-			return
-		}
-		if line := bytes.TrimSpace(w.line); len(line) > 0 && !w.skip {
-			w.ready = append(w.ready, bytes.Clone(line))
-		}
-		w.line, w.skip = w.line[:0], false
-		p = p[nl+1:]
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/chat"
 	"github.com/flowrun/flowrun/runner/executor/http"
 	"github.com/flowrun/flowrun/runner/executor/mcp"
@@ -349,7 +350,7 @@ func newWithTools(t testing.TB, said func(text string)) *chat.Executor {
 	}
 	x := http.New(http.Options{Live: hear})
 	t.Cleanup(x.Close)
-	return chat.New(x, mcp.New(mcp.Options{Web: x, Live: hear}), []string{})
+	return chat.New(x, mcp.New(mcp.Options{Web: x, Around: executor.Around{Live: hear}}), []string{})
 }
 
 // toolStream is an answer that calls tools, what the tools are asked, and what the model is told, or else what comes of it.

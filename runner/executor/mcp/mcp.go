@@ -24,7 +24,6 @@ package mcp
 import (
 	"context"
 	"io"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -47,14 +46,7 @@ type Web interface {
 type Options struct {
 	Programs Programs
 	Web      Web
-	// Release is what flowrun names itself to servers.
-	Release string
-	// Live, if set, hears what a server reports while it works: kind is progress or log. It must not block.
-	Live func(a event.Attempt, kind, text string)
-	// Room bounds how many attempts are under way at once; nil is: no bound.
-	Room *executor.Room
-	// Wait, if set, hears why an attempt waits for its start for so long.
-	Wait func(why error)
+	executor.Around
 }
 
 // Executor carries out attempts. It is safe for concurrent use.
@@ -67,15 +59,10 @@ func New(opt Options) *Executor { return &Executor{opt} }
 
 // Execute calls the tool of an agent of type mcp.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	if !x.opt.Room.Enter(ctx, x.opt.Wait) {
-		ans := executor.Answer(a)
-		ans.StartedAt = event.At(time.Now())
-		executor.Fail(&ans, executor.WasCancelled())
-		return ans
-	}
-	defer x.opt.Room.Leave()
-	return x.open(ctx, a, func(ctx context.Context, s *Session, ans *event.AttemptFinished) *event.Error {
-		return s.carryOut(ctx, ans)
+	return x.opt.Hold(ctx, a, func() event.AttemptFinished {
+		return x.open(ctx, a, func(ctx context.Context, s *Session, ans *event.AttemptFinished) *event.Error {
+			return s.carryOut(ctx, ans)
+		})
 	})
 }
 

@@ -115,7 +115,7 @@ func newTest(t *testing.T, h *heard) *Executor {
 	t.Cleanup(programs.Close)
 	web := http.New(http.Options{})
 	t.Cleanup(web.Close)
-	return New(Options{Programs: programs, Web: web, Release: "test", Live: h.hear})
+	return New(Options{Programs: programs, Web: web, Around: executor.Around{Release: "test", Live: h.hear}})
 }
 
 // stdio is an attempt at a tool of a server that is this test's program.

@@ -50,9 +50,8 @@ type wire struct {
 	told   *told
 	report func(line string)
 
-	ready []byte                 // whole messages that were not given
-	line  []byte                 // the beginning of a line
-	skip  bool                   // the rest of the line is too long
+	ready []byte // whole messages that were not given
+	lines executor.Splitter
 	flaw  atomic.Pointer[string] // what was wrong with the last line that was left out
 	piece []byte
 }
@@ -65,11 +64,11 @@ func (w *wire) Write(p []byte) (int, error) {
 
 func (w *wire) Read(p []byte) (int, error) {
 	if w.piece == nil {
-		w.piece = make([]byte, 64<<10)
+		w.piece, w.lines.Max = make([]byte, 64<<10), maxMessage
 	}
 	for len(w.ready) == 0 {
 		n, err := w.ReadWriteCloser.Read(w.piece)
-		w.take(w.piece[:n])
+		w.lines.Take(w.piece[:n], w.hear)
 		if err != nil && len(w.ready) == 0 {
 			return 0, err
 		}
@@ -79,39 +78,15 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take takes a piece of what the program writes.
-func (w *wire) take(p []byte) {
-	for len(p) > 0 {
-		nl := bytes.IndexByte(p, '\n')
-		part := p
-		if nl >= 0 {
-			part = p[:nl]
-		}
-		if w.skip = w.skip || len(w.line)+len(part) > maxMessage; w.skip {
-			w.line = w.line[:0]
-		} else {
-			w.line = append(w.line, part...)
-		}
-		if nl < 0 {
-			return
-		}
-		w.endLine()
-		p = p[nl+1:]
-	}
-}
-
-func (w *wire) endLine() {
-	line := bytes.TrimSpace(w.line)
+func (w *wire) hear(line []byte) {
 	switch {
-	case w.skip:
+	case line == nil:
 		w.tell("it wrote a line of more than 4 MiB")
-	case len(line) == 0:
 	case line[0] == '{' || line[0] == '[':
 		w.ready = append(append(w.ready, line...), '\n')
 	default:
 		w.tell("it wrote a line that is not JSON: " + executor.Clip(string(line), 200))
 	}
-	w.line, w.skip = w.line[:0], false
 }
 
 // tell reports what was wrong with a line.

@@ -1,0 +1,66 @@
+package executor
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Around is what an executor that speaks a protocol of somebody else knows of the process that it is part of.
+type Around struct {
+	// Release is what flowrun names itself to the other side.
+	Release string
+	// Live, if set, hears what the other side reports while it works: kind is progress or log. It must not block.
+	Live func(a event.Attempt, kind, text string)
+	// Room bounds how many attempts are under way at once; nil is: no bound.
+	Room *Room
+	// Wait, if set, hears why an attempt waits for its start for so long.
+	Wait func(why error)
+}
+
+// Hold carries out an attempt once there is room for it.
+func (r *Around) Hold(ctx context.Context, a event.Attempt, carryOut func() event.AttemptFinished) event.AttemptFinished {
+	if !r.Room.Enter(ctx, r.Wait) {
+		ans := Answer(a)
+		ans.StartedAt = event.At(time.Now())
+		Fail(&ans, WasCancelled())
+		return ans
+	}
+	defer r.Room.Leave()
+	return carryOut()
+}
+
+// Splitter splits what a program says into lines. A line of more than Max bytes takes no more memory than that.
+type Splitter struct {
+	Max  int
+	line []byte
+	skip bool // the rest of the line is too long
+}
+
+// Take calls each for each line that ends in p: without the space around it, and valid until each returns; nil if the line was too long.
+func (s *Splitter) Take(p []byte, each func(line []byte)) {
+	for len(p) > 0 {
+		nl := bytes.IndexByte(p, '\n')
+		part := p
+		if nl >= 0 {
+			part = p[:nl]
+		}
+		if s.skip = s.skip || len(s.line)+len(part) > s.Max; s.skip {
+			s.line = s.line[:0]
+		} else {
+			s.line = append(s.line, part...)
+		}
+		if nl < 0 {
+			return
+		}
+		if s.skip {
+			each(nil)
+		} else if line := bytes.TrimSpace(s.line); len(line) > 0 {
+			each(line)
+		}
+		s.line, s.skip = s.line[:0], false
+		p = p[nl+1:]
+	}
+}
