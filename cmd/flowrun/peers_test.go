@@ -277,6 +277,8 @@ func peerACP(t *testing.T, _ string) {
 	want(t, out, code, 0, "o = leave: yes, read: hello")
 	_, out, code = peerRun(t, program("work", "30s", ""))
 	want(t, out, code, 0, "o = leave: no, read: hello")
+	_, out, code = peerRun(t, program("servers", "30s", "  server \"files\" {\n    command = [\"sh\", \"-c\"]\n    env     = { A = \"1\" }\n  }\n  server \"books\" {\n    url     = \"http://127.0.0.1:1/mcp\"\n    headers = { B = \"2\" }\n  }\n"))
+	want(t, out, code, 0, "o = files -c A, books http://127.0.0.1:1/mcp B")
 	_, out, code = peerRun(t, program("refuse", "30s", ""))
 	want(t, out, code, 1, "the agent refuses the task: I would rather not.")
 	_, out, code = peerRun(t, program("crash", "30s", ""))

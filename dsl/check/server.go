@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// servers checks the MCP servers whose tools the model of an agent of type chat may use.
+// servers checks the MCP servers whose tools an agent may use.
 func (c *checker) servers(b *Block, kind string, env *expr.Env) {
 	named, count, tools := map[string]*Block{}, 0, 0
 	for _, s := range b.Blocks {
@@ -19,7 +19,7 @@ func (c *checker) servers(b *Block, kind string, env *expr.Env) {
 			continue
 		}
 		c.expressions(s, func(string) *expr.Env { return env })
-		if kind != "chat" {
+		if kind != "chat" && kind != "acp" {
 			if contains(b.Schema.Attr("type").Words, kind) {
 				c.report(diag.Diagnostic{Code: "F0120", Subject: s.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no server", kind),
 					Detail: "It would have no effect. Remove it, or change the type."})
@@ -31,7 +31,7 @@ func (c *checker) servers(b *Block, kind string, env *expr.Env) {
 				Detail: "Rename one of them.", Notes: []diag.Note{{Text: "the first one is here", Range: first.Src.Header}}})
 		}
 		named[s.Name] = s
-		c.server(s)
+		c.server(s, kind)
 		count++
 		if a := s.attr("tools"); a != nil {
 			tools += len(a.Strings)
@@ -49,16 +49,27 @@ func (c *checker) servers(b *Block, kind string, env *expr.Env) {
 	}
 }
 
-// server checks one MCP server.
-func (c *checker) server(s *Block) {
+// server checks one MCP server. An agent of type acp starts it itself.
+func (c *checker) server(s *Block, kind string) {
 	c.request(s)
 	c.ofServer(s)
 	if s.attr("command") == nil && s.attr("url") == nil {
 		c.report(diag.Diagnostic{Code: "F0119", Subject: s.Src.Header, Context: s.Words(), Summary: fmt.Sprintf("Missing attribute \"command\" in %s", s.Words()),
 			Detail: "A server is a program, named by command, or a service, named by url."})
 	}
+	if kind == "acp" {
+		for _, name := range []string{"tools", "pin", "dir", "pass_env"} {
+			if a := s.attr(name); a != nil {
+				c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: s.Words(), Summary: fmt.Sprintf("%s has no effect on a server of an agent of type acp", name),
+					Detail: "The agent starts the server and calls its tools itself. Remove it. What tools may do is the matter of the block permission."})
+			}
+		}
+		return
+	}
 	a := s.attr("tools")
 	if a == nil {
+		c.report(diag.Diagnostic{Code: "F0119", Subject: s.Src.Header, Context: s.Words(), Summary: fmt.Sprintf("Missing attribute \"tools\" in %s", s.Words()),
+			Detail: "The model may use no tool of the server that is not named. Name tools of the server:  tools = [\"read_file\"]."})
 		return
 	}
 	say := func(summary, detail string) {

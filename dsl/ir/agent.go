@@ -55,9 +55,10 @@ type Agent struct {
 	Capabilities []string         `json:"capabilities,omitempty"`
 	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
 	Resources    *Resources       `json:"resources,omitempty"`
-	Chat         *Chat            `json:"chat,omitempty"` // of type chat
-	Tool         *Tool            `json:"tool,omitempty"` // mcp
-	ACP          *ACP             `json:"acp,omitempty"`  // acp
+	Chat         *Chat            `json:"chat,omitempty"`    // of type chat
+	Tool         *Tool            `json:"tool,omitempty"`    // mcp
+	ACP          *ACP             `json:"acp,omitempty"`     // acp
+	Servers      []ToolServer     `json:"servers,omitempty"` // chat, acp
 }
 
 // Provider is whose API a chat agent speaks.
@@ -103,12 +104,12 @@ type Chat struct {
 	Temperature *Expr    `json:"temperature,omitempty"` // nil: the model's own
 	Prices      *Prices  `json:"prices,omitempty"`      // nil: no cost is reported
 	// MaxTurns bounds the answers of the model in one attempt, ContextTokens what is sent to it at once; nil: the default, and no bound.
-	MaxTurns      *Expr        `json:"max_turns,omitempty"`
-	ContextTokens *Expr        `json:"context_tokens,omitempty"`
-	Servers       []ToolServer `json:"servers,omitempty"` // whose tools the model may use
+	MaxTurns      *Expr `json:"max_turns,omitempty"`
+	ContextTokens *Expr `json:"context_tokens,omitempty"`
 }
 
-// ToolServer is an MCP server whose tools a model may use: a program, or a service at an address.
+// ToolServer is an MCP server whose tools an agent may use: a program, or a service at an address. flowrun speaks with it for the model of an
+// agent of type chat; an agent of type acp speaks with it itself, and it has no Dir, PassEnv and Tools then.
 type ToolServer struct {
 	Name    string           `json:"name"`
 	Command *Expr            `json:"command,omitempty"`
@@ -117,7 +118,7 @@ type ToolServer struct {
 	PassEnv []string         `json:"pass_env,omitzero"`
 	URL     *Expr            `json:"url,omitempty"`
 	Headers *Expr            `json:"headers,omitempty"`
-	Tools   []Tool           `json:"tools"` // that the model may use; it hears of no others
+	Tools   []Tool           `json:"tools,omitempty"` // that the model may use; it hears of no others
 }
 
 // Prices are in dollars for a million tokens.

@@ -126,7 +126,7 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
 		Retry: retry(b), Classify: classify(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
 		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),
-		Capabilities: capabilities(b), Resources: resources(b), Chat: chat(b), Tool: tool(b), ACP: acp(b),
+		Capabilities: capabilities(b), Resources: resources(b), Chat: chat(b), Tool: tool(b), ACP: acp(b), Servers: servers(b),
 	}
 }
 
@@ -144,22 +144,31 @@ func chat(b *check.Block) *ir.Chat {
 		out.Prices = &ir.Prices{Input: p.Expr("input"), CachedInput: p.Expr("cached_input"), Output: p.Expr("output")}
 	}
 	out.MaxTurns, out.ContextTokens = b.Expr("max_turns"), b.Expr("context_tokens")
+	return out
+}
+
+// servers are the MCP servers of an agent.
+func servers(b *check.Block) (out []ir.ToolServer) {
 	for _, s := range b.Blocks {
 		if s.Schema.Kind == "server" {
-			out.Servers = append(out.Servers, toolServer(s))
+			out = append(out, toolServer(s))
 		}
 	}
 	return out
 }
 
-// toolServer is a server of an agent of type chat.
+// toolServer is an MCP server.
 func toolServer(b *check.Block) ir.ToolServer {
 	out := ir.ToolServer{Name: b.Name, Command: b.Expr("command"), Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), URL: b.Expr("url"), Headers: b.Expr("headers")}
 	var pins []any
 	if pin := b.Expr("pin"); pin != nil {
 		pins, _ = pin.Const.([]any) // the check has read it
 	}
-	for i, name := range b.Attrs["tools"].Strings {
+	tools := b.Attrs["tools"]
+	if tools == nil { // of an agent of type acp
+		return out
+	}
+	for i, name := range tools.Strings {
 		t := ir.Tool{Name: name}
 		if pins != nil {
 			t.Pin = pins[i]

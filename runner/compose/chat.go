@@ -2,9 +2,7 @@ package compose
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/limits"
@@ -57,63 +55,14 @@ func (c *Composer) composeChat(a *event.Attempt, w *Work, g *ir.Agent, sc *Scope
 			return "prices" + of, err
 		}
 	}
-	return c.composeServers(a, from, of, sc)
-}
-
-// composeServers computes the servers whose tools a model may use.
-func (c *Composer) composeServers(a *event.Attempt, from *ir.Chat, of string, sc *Scope) (place string, err error) {
-	q := a.Agent.Chat
-	if len(from.Servers) == 0 {
+	if len(g.Servers) == 0 {
 		return "", nil
 	}
 	if q.MaxTurns, err = c.Count(from.MaxTurns, sc, limits.DefaultTurns, limits.MaxTurns); err != nil {
 		return "max_turns" + of, err
 	}
-	if q.ContextTokens, err = c.Count(from.ContextTokens, sc, 0, limits.MaxChatTokens); err != nil {
-		return "context_tokens" + of, err
-	}
-	q.Servers = make([]event.ToolServer, len(from.Servers))
-	for i := range from.Servers {
-		s := &from.Servers[i]
-		to := &q.Servers[i]
-		to.Name, to.PassEnv = s.Name, s.PassEnv
-		if to.PassEnv == nil {
-			to.PassEnv = a.Agent.PassEnv
-		}
-		if to.Dir = a.Dir; s.Dir != nil {
-			if to.Dir, err = c.evalDir([]*ir.Expr{s.Dir}, sc); err != nil {
-				return fmt.Sprintf("dir of server %q%s", s.Name, of), err
-			}
-		}
-		for _, t := range s.Tools {
-			to.Tools = append(to.Tools, event.ToolRequest{Name: t.Name, Pin: t.Pin})
-		}
-		if place, err = c.composeServer(a, s, fmt.Sprintf("%s%d.", request.Server, i), fmt.Sprintf(" of server %q%s", s.Name, of), sc); err != nil {
-			return place, err
-		}
-	}
-	return "", nil
-}
-
-func (c *Composer) composeServer(a *event.Attempt, s *ir.ToolServer, at, of string, sc *Scope) (place string, err error) {
-	for _, part := range []struct {
-		name string
-		expr *ir.Expr
-	}{{"command", s.Command}, {"url", s.URL}, {"headers", s.Headers}} {
-		if part.expr == nil {
-			continue
-		}
-		if err = c.composePart(a, at+part.name, part.name+of, part.expr, sc); err != nil {
-			return part.name + of, err
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		what := "env " + name + of
-		if err = c.composePart(a, at+request.Env+name, what, s.Env[name], sc); err != nil {
-			return what, err
-		}
-	}
-	return "", nil
+	q.ContextTokens, err = c.Count(from.ContextTokens, sc, 0, limits.MaxChatTokens)
+	return "context_tokens" + of, err
 }
 
 func (c *Composer) evalPrices(p *ir.Prices, sc *Scope) (out *event.ChatPrices, err error) {

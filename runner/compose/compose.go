@@ -315,6 +315,9 @@ func (c *Composer) composeAgent(a *event.Attempt, w *Work, pass []string) (place
 		}
 	}
 	composeProtocol(a.Agent, w, g)
+	if place, err = c.composeServers(a, g, sc); err != nil {
+		return place, err
+	}
 	switch {
 	case g.Chat != nil:
 		return c.composeChat(a, w, g, sc)

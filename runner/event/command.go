@@ -166,6 +166,8 @@ type AgentRequest struct {
 	Chat *ChatRequest `json:"chat,omitempty"`
 	// ACP is what an agent of type acp may do; nil for other types.
 	ACP *ir.ACP `json:"acp,omitempty"`
+	// Servers are those whose tools an agent of type chat or acp may use.
+	Servers []ToolServer `json:"servers,omitempty"`
 	// Wanted is the type of the output, as a file has it, where an agent of type mcp, acp or a2a must answer in JSON; "" where a text will do.
 	Wanted string `json:"wanted,omitempty"`
 }
@@ -192,15 +194,14 @@ type ChatRequest struct {
 	// Output is the type of the answer; nil: its text.
 	Output *value.Type `json:"output,omitempty"`
 	Prices *ChatPrices `json:"prices,omitempty"`
-	// Servers are those whose tools the model may use. MaxTurns bounds its answers, ContextTokens what it is sent at once; 0: no bound.
-	Servers       []ToolServer `json:"servers,omitempty"`
-	MaxTurns      int          `json:"max_turns,omitempty"`
-	ContextTokens int          `json:"context_tokens,omitempty"`
+	// MaxTurns bounds the answers of a model that may use tools, ContextTokens what it is sent at once; 0: no bound.
+	MaxTurns      int `json:"max_turns,omitempty"`
+	ContextTokens int `json:"context_tokens,omitempty"`
 	// Describe is the server that is asked how it describes its tools, in place of a conversation: the output is a list; "": none.
 	Describe string `json:"describe,omitempty"`
 }
 
-// ToolServer is an MCP server whose tools a model may use: a program, if URL is "".
+// ToolServer is an MCP server whose tools an agent may use: a program, if URL is "".
 type ToolServer struct {
 	Name    string            `json:"name"`
 	Argv    []string          `json:"argv,omitempty"`
@@ -209,7 +210,7 @@ type ToolServer struct {
 	PassEnv []string          `json:"pass_env,omitempty"`
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
-	Tools   []ToolRequest     `json:"tools"`
+	Tools   []ToolRequest     `json:"tools,omitempty"`
 }
 
 // ChatPrices are dollars for a million tokens.

@@ -197,6 +197,9 @@ func (f *facts) agent(a *AgentRequest) {
 		}
 		f.end()
 	}
+	for i := range a.Servers {
+		f.server(&a.Servers[i])
+	}
 	f.text('W', a.Wanted)
 	f.end()
 }
@@ -245,9 +248,6 @@ func (f *facts) chat(c *ChatRequest) {
 		f.number('c', math.Float64bits(p.CachedInput))
 		f.number('o', math.Float64bits(p.Output))
 		f.end()
-	}
-	for i := range c.Servers {
-		f.server(&c.Servers[i])
 	}
 	f.number('M', uint64(c.MaxTurns))
 	f.number('x', uint64(c.ContextTokens))

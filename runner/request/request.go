@@ -124,14 +124,14 @@ func putChannel(a *event.Attempt, of string, v value.Value) (err error) {
 	return err
 }
 
-// putServer puts a value into a server of a chat agent: of is NUMBER.ATTRIBUTE, or NUMBER.env.NAME.
+// putServer puts a value into an MCP server of an agent: of is NUMBER.ATTRIBUTE, or NUMBER.env.NAME.
 func putServer(a *event.Attempt, of string, v value.Value) (err error) {
 	number, attr, _ := strings.Cut(of, ".")
 	n, err := strconv.Atoi(number)
-	if err != nil || a.Agent == nil || a.Agent.Chat == nil || n < 0 || n >= len(a.Agent.Chat.Servers) {
+	if err != nil || a.Agent == nil || n < 0 || n >= len(a.Agent.Servers) {
 		return fmt.Errorf("an attempt has no place %q", Server+of)
 	}
-	s := &a.Agent.Chat.Servers[n]
+	s := &a.Agent.Servers[n]
 	if name, ok := strings.CutPrefix(attr, Env); ok {
 		if s.Env == nil {
 			s.Env = map[string]string{}

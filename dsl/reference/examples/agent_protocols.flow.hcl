@@ -27,6 +27,11 @@ agent "coder" {
     paths = ["src/**", "docs/*.md"]
     allow = true
   }
+
+  server "issues" { # the agent starts it itself
+    command = ["issue-server", "--read-only"]
+    env     = { LOG_LEVEL = "error" }
+  }
 }
 
 agent "billing" {

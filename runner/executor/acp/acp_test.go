@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -35,6 +36,8 @@ type stub struct {
 	in    *bufio.Reader
 	dir   string
 	asked int
+
+	servers string // as the client gives them
 }
 
 func (a *stub) read() (m message) {
@@ -106,13 +109,18 @@ func (a *stub) serve(how string) {
 			case "dies":
 				fmt.Println("Segmentation fault")
 				os.Exit(9)
+			case "servers":
+				a.answer(m.ID, map[string]any{"protocolVersion": 1, "agentCapabilities": map[string]any{"mcpCapabilities": map[string]any{"http": true}}})
 			default:
 				a.answer(m.ID, map[string]any{"protocolVersion": 1, "agentCapabilities": map[string]any{}})
 			}
 		case "session/new":
-			var p struct{ Cwd string }
+			var p struct {
+				Cwd        string
+				MCPServers json.RawMessage
+			}
 			_ = json.Unmarshal(m.Params, &p)
-			a.dir = p.Cwd
+			a.dir, a.servers = p.Cwd, string(p.MCPServers)
 			if how == "login" {
 				a.refuse(m.ID, -32000, "Authentication required")
 				continue
@@ -140,6 +148,9 @@ func (a *stub) prompt(how string, m message) {
 		a.answer(m.ID, map[string]any{"stopReason": "end_turn", "usage": map[string]any{"inputTokens": 11, "outputTokens": 5, "totalTokens": 16}})
 	case "repeat":
 		a.say(p.Prompt[0].Text)
+		end("end_turn")
+	case "servers":
+		a.say(strings.ReplaceAll(a.servers, a.dir, "DIR"))
 		end("end_turn")
 	case "json":
 		a.say("```json\n{\"ok\": true}\n```")
@@ -254,6 +265,31 @@ func TestAgents(t *testing.T) {
 				t.Errorf("stderr %q", f.Stderr)
 			}
 		})
+	}
+}
+
+// TestServers hands on the MCP servers of the file. An agent that takes none over HTTP is not asked to.
+func TestServers(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for how, want := range map[string]string{
+		"servers": `[{"args":["-c","serve"],"command":"` + shell + `","env":[{"name":"A","value":"1"},{"name":"KEY","value":"k"}],"name":"files"},` +
+			`{"args":[],"command":"DIR/bin/notes","env":[],"name":"notes"},{"headers":[{"name":"X-Team","value":"tides"}],"name":"books","type":"http","url":"http://127.0.0.1:1/mcp"}]`,
+		"repeat": `error blocking/agent: the agent cannot use the server "books": it takes no servers over HTTP`,
+	} {
+		a := attempt(t, how)
+		a.Agent.Servers = []event.ToolServer{{Name: "files", Argv: []string{"sh", "-c", "serve"}, Env: map[string]string{"KEY": "k", "A": "1"}}, {Name: "notes", Argv: []string{"bin/notes"}},
+			{Name: "books", URL: "http://127.0.0.1:1/mcp", Headers: map[string]string{"X-Team": "tides"}}}
+		f := newTest(t, nil).Execute(context.Background(), a)
+		got := brief(f)
+		if f.Outcome == event.OK {
+			got, _ = f.Output.(string)
+		}
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", how, got, want)
+		}
 	}
 }
 

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +64,11 @@ func (s *session) carryOut() *event.Error {
 	access := s.attempt.Agent.ACP.Files
 	var begun struct {
 		ProtocolVersion int `json:"protocolVersion"`
+		Capabilities    struct {
+			MCP struct {
+				HTTP bool `json:"http"`
+			} `json:"mcpCapabilities"`
+		} `json:"agentCapabilities"`
 	}
 	if failure := s.call("initialize", map[string]any{"protocolVersion": version,
 		"clientCapabilities": map[string]any{"fs": map[string]any{"readTextFile": access == "read" || access == "write", "writeTextFile": access == "write"}, "terminal": false},
@@ -73,7 +81,11 @@ func (s *session) carryOut() *event.Error {
 	var made struct {
 		SessionID string `json:"sessionId"`
 	}
-	if failure := s.call("session/new", map[string]any{"cwd": s.dir, "mcpServers": []any{}}, &made); failure != nil {
+	servers, failure := s.servers(begun.Capabilities.MCP.HTTP)
+	if failure != nil {
+		return failure
+	}
+	if failure := s.call("session/new", map[string]any{"cwd": s.dir, "mcpServers": servers}, &made); failure != nil {
 		return failure
 	}
 	s.id = made.SessionID
@@ -84,7 +96,7 @@ func (s *session) carryOut() *event.Error {
 			Output float64 `json:"outputTokens"`
 		} `json:"usage"`
 	}
-	failure := s.call("session/prompt", map[string]any{"sessionId": s.id, "prompt": []any{map[string]any{"type": "text", "text": s.prompt()}}}, &ended)
+	failure = s.call("session/prompt", map[string]any{"sessionId": s.id, "prompt": []any{map[string]any{"type": "text", "text": s.prompt()}}}, &ended)
 	if u := ended.Usage; u != nil {
 		s.usage = event.ReadUsage(map[string]any{"input_tokens": u.Input, "output_tokens": u.Output})
 	}
@@ -93,6 +105,38 @@ func (s *session) carryOut() *event.Error {
 		return failure
 	}
 	return s.judge(ended.StopReason)
+}
+
+// servers are the MCP servers that the agent is to use, as the protocol has them.
+func (s *session) servers(http bool) ([]any, *event.Error) {
+	out := []any{}
+	for i := range s.attempt.Agent.Servers {
+		from := &s.attempt.Agent.Servers[i]
+		if from.URL == "" {
+			path := from.Argv[0]
+			if strings.Contains(path, "/") && !filepath.IsAbs(path) {
+				path = filepath.Join(s.dir, path)
+			} else if found, err := exec.LookPath(path); err == nil { // the protocol wants a path
+				path = found
+			}
+			out = append(out, map[string]any{"name": from.Name, "command": path, "args": from.Argv[1:], "env": pairs(from.Env)})
+			continue
+		}
+		if !http {
+			return nil, s.failed(event.Blocking, "the agent cannot use the server %q: it takes no servers over HTTP", from.Name)
+		}
+		out = append(out, map[string]any{"type": "http", "name": from.Name, "url": from.URL, "headers": pairs(from.Headers)})
+	}
+	return out, nil
+}
+
+// pairs is a map as a list of names and values, in the order of the names.
+func pairs(m map[string]string) []any {
+	out := []any{}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, map[string]any{"name": name, "value": m[name]})
+	}
+	return out
 }
 
 // keep makes what the agent has said so far the partial output.

@@ -133,11 +133,11 @@ type talk struct {
 // carryOut asks the model, with tools if it may use some.
 func (t *talk) carryOut() *event.Error {
 	c := newConversation(t.attempt, t.chat)
-	if len(t.chat.Servers) == 0 {
+	if len(t.attempt.Agent.Servers) == 0 {
 		return t.converse(c, nil)
 	}
-	failure := t.tools.With(executor.WithMask(t.Context(), t.mask), t.serverAttempts(), t.Beat, func(ctx context.Context, sessions []*mcp.Session) *event.Error {
-		box, err := openTools(ctx, t.chat.Servers, sessions)
+	failure := t.tools.With(executor.WithMask(t.Context(), t.mask), t.serverAttempts(t.attempt.Agent.Servers), t.Beat, func(ctx context.Context, sessions []*mcp.Session) *event.Error {
+		box, err := openTools(ctx, t.attempt.Agent.Servers, sessions)
 		if err != nil {
 			return err
 		}

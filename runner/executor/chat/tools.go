@@ -43,10 +43,10 @@ type toolbox struct {
 
 // serverAttempts are the attempts by which package mcp speaks with the servers. The time and the silence of the whole are watched by the
 // attempt that the tools are for.
-func (t *talk) serverAttempts() []event.Attempt {
-	out := make([]event.Attempt, len(t.chat.Servers))
-	for i := range t.chat.Servers {
-		s, a := &t.chat.Servers[i], *t.attempt
+func (t *talk) serverAttempts(servers []event.ToolServer) []event.Attempt {
+	out := make([]event.Attempt, len(servers))
+	for i := range servers {
+		s, a := &servers[i], *t.attempt
 		agent := event.AgentRequest{Name: a.Agent.Name, Type: a.Agent.Type, PassEnv: s.PassEnv}
 		a.Kind, a.Agent, a.HTTP, a.Timeout, a.Argv, a.Dir = event.MCPAgentAttempt, &agent, nil, 0, s.Argv, s.Dir
 		a.Env = maps.Clone(a.Env)
@@ -64,8 +64,8 @@ func (t *talk) serverAttempts() []event.Attempt {
 
 // describe asks a server how it describes its tools.
 func (t *talk) describe() *event.Error {
-	t.chat.Servers = slices.DeleteFunc(slices.Clone(t.chat.Servers), func(s event.ToolServer) bool { return s.Name != t.chat.Describe })
-	failure := t.tools.With(executor.WithMask(t.Context(), t.mask), t.serverAttempts(), t.Beat, func(ctx context.Context, sessions []*mcp.Session) *event.Error {
+	servers := slices.DeleteFunc(slices.Clone(t.attempt.Agent.Servers), func(s event.ToolServer) bool { return s.Name != t.chat.Describe })
+	failure := t.tools.With(executor.WithMask(t.Context(), t.mask), t.serverAttempts(servers), t.Beat, func(ctx context.Context, sessions []*mcp.Session) *event.Error {
 		found, err := sessions[0].Tools(ctx, nil)
 		if err != nil {
 			return err

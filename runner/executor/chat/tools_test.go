@@ -313,7 +313,7 @@ func (s *toolServer) take() []string {
 // withTools gives an attempt the tools of a server.
 func withTools(a event.Attempt, s *toolServer) event.Attempt {
 	a.Agent.Chat.MaxTurns = 5
-	a.Agent.Chat.Servers = []event.ToolServer{{Name: "stub", URL: s.url, Tools: []event.ToolRequest{{Name: "echo"}, {Name: "notes.fail"}, {Name: "large"}, {Name: "slow"}}}}
+	a.Agent.Servers = []event.ToolServer{{Name: "stub", URL: s.url, Tools: []event.ToolRequest{{Name: "echo"}, {Name: "notes.fail"}, {Name: "large"}, {Name: "slow"}}}}
 	return a
 }
 
@@ -520,7 +520,7 @@ func TestTurns(t *testing.T) {
 		v, c := voices[api], callers[api]
 		m, url := newModel(t, stream{frames: c.stream(c.finish, "Look.", false, wanted{"t1", "echo", []string{`{"say":"hi"}`}})}, stream{frames: v.answer(v.stop, "Done.")})
 		a := withTools(attemptOf(v, url, false), tools)
-		a.Agent.Chat.Servers[0].Tools = a.Agent.Chat.Servers[0].Tools[:1]
+		a.Agent.Servers[0].Tools = a.Agent.Servers[0].Tools[:1]
 		var said []string
 		f := newWithTools(t, func(text string) { said = append(said, text) }).Execute(t.Context(), a)
 		if f.Outcome != event.OK || len(m.bodies) != 2 {
@@ -649,7 +649,7 @@ func TestServersAreChecked(t *testing.T) {
 		{"no server", func(s *event.ToolServer) { s.URL = "http://127.0.0.1:1/" }, "transient http", "refused"},
 	} {
 		a := withTools(attemptOf(v, url, false), tools)
-		c.change(&a.Agent.Chat.Servers[0])
+		c.change(&a.Agent.Servers[0])
 		f := newWithTools(t, nil).Execute(t.Context(), a)
 		if got := outcome(&f); got != c.want || !strings.Contains(f.Error.Message, c.says) {
 			t.Errorf("%s: %s %+v", c.name, got, f.Error)
@@ -666,7 +666,7 @@ func TestTwoServers(t *testing.T) {
 	v, c := voices["chat completions"], callers["chat completions"]
 	_, url := newModel(t, stream{frames: c.stream(c.finish, "", false, wanted{"t1", "other_echo", []string{`{"say":"hi"}`}})}, stream{frames: v.answer(v.stop, "Done.")})
 	a := withTools(attemptOf(v, url, false), one)
-	a.Agent.Chat.Servers = append(a.Agent.Chat.Servers, event.ToolServer{Name: "other", URL: two.url, Tools: []event.ToolRequest{{Name: "echo"}}})
+	a.Agent.Servers = append(a.Agent.Servers, event.ToolServer{Name: "other", URL: two.url, Tools: []event.ToolRequest{{Name: "echo"}}})
 	f := newWithTools(t, nil).Execute(t.Context(), a)
 	if f.Outcome != event.OK || len(one.take()) != 0 || len(two.take()) != 1 {
 		t.Errorf("%+v", f.Error)

@@ -21,11 +21,11 @@ func (x *Executor) complete(a *event.Attempt) (own []string, err error) {
 		agent := *a.Agent
 		if agent.Chat != nil {
 			chat := *agent.Chat
-			chat.Servers = slices.Clone(chat.Servers) // but for Env, their maps are made anew by Put
-			for i := range chat.Servers {
-				chat.Servers[i].Env = maps.Clone(chat.Servers[i].Env)
-			}
 			agent.Chat = &chat
+		}
+		agent.Servers = slices.Clone(agent.Servers) // but for Env, their maps are made anew by Put
+		for i := range agent.Servers {
+			agent.Servers[i].Env = maps.Clone(agent.Servers[i].Env)
 		}
 		a.Agent = &agent
 	}

@@ -80,7 +80,7 @@ func TestParts(t *testing.T) {
 	inner := late("", "<input.b>", ir.Ref{Root: "input", Name: "b"})
 	inner.Inputs = map[string]event.Late{"b": late("", "var.pin", thePin)}
 	stdin.Inputs = map[string]event.Late{"a": inner}
-	a := event.Attempt{Ticket: 7, Env: map[string]string{"A": "1"}, Values: []string{"x", ""}, Agent: &event.AgentRequest{Name: "g", Chat: &event.ChatRequest{Servers: []event.ToolServer{{Name: "s", Env: map[string]string{"B": "2"}}}}},
+	a := event.Attempt{Ticket: 7, Env: map[string]string{"A": "1"}, Values: []string{"x", ""}, Agent: &event.AgentRequest{Name: "g", Servers: []event.ToolServer{{Name: "s", Env: map[string]string{"B": "2"}}}},
 		HTTP: &event.HTTPRequest{Method: "POST"}, Late: []event.Late{
 			env, late(request.Argv, "var.argv", ref("argv")), late(request.Value+"1", "var.pin", thePin), stdin,
 			late(request.Task, "use var.token", theToken), with,
@@ -89,18 +89,18 @@ func TestParts(t *testing.T) {
 			late(request.Server+"0.command", "var.argv", ref("argv")), late(request.Server+"0.env.TOKEN", "use var.token", theToken),
 			late(request.Server+"0.url", "http://h/var.token?x=1", theToken), late(request.Server+"0.headers", "var.headers", ref("headers")),
 		}}
-	before := fmt.Sprintf("%+v %+v %+v %+v %d", a, *a.Agent, *a.Agent.Chat, *a.HTTP, len(a.Late))
+	before := fmt.Sprintf("%+v %+v %+v %+v %d", a, *a.Agent, a.Agent.Servers, *a.HTTP, len(a.Late))
 	if ans := x.Execute(context.Background(), a); ans.Error != nil || ans.Ticket != 7 {
 		t.Fatalf("%+v", ans.Error)
 	}
-	if after := fmt.Sprintf("%+v %+v %+v %+v %d", a, *a.Agent, *a.Agent.Chat, *a.HTTP, len(a.Late)); after != before {
+	if after := fmt.Sprintf("%+v %+v %+v %+v %d", a, *a.Agent, a.Agent.Servers, *a.HTTP, len(a.Late)); after != before {
 		t.Errorf("the machine's attempt was changed:\n%s\n%s", before, after)
 	}
 	in := "<4711>"
 	want := event.Attempt{Ticket: 7, Env: map[string]string{"A": "1", "AUTH": "Bearer " + token + " of k"}, Argv: []string{"curl", token}, Values: []string{"x", "4711"},
 		Stdin: &in, Agent: &event.AgentRequest{Name: "g", Task: "use " + token, With: map[string]any{"password": "sesame66"},
-			Chat: &event.ChatRequest{Servers: []event.ToolServer{{Name: "s", Argv: []string{"curl", token}, Env: map[string]string{"B": "2", "TOKEN": "use " + token},
-				URL: "http://h/" + token + "?x=1", Headers: map[string]string{"Authorization": "Bearer " + token}}}}},
+			Servers: []event.ToolServer{{Name: "s", Argv: []string{"curl", token}, Env: map[string]string{"B": "2", "TOKEN": "use " + token},
+				URL: "http://h/" + token + "?x=1", Headers: map[string]string{"Authorization": "Bearer " + token}}}},
 		HTTP: &event.HTTPRequest{Method: "POST", URL: "http://h/" + token + "?password=sesame66&x=1", Body: `{"password":"sesame66"}`,
 			Headers: map[string]string{"Authorization": "Bearer " + token, "content-type": "application/json"}}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -95,7 +95,7 @@ func (a *app) pinned(p *program, o *args.AgentsPin) (*ir.Agent, *ir.ToolServer, 
 	case agent.Type == ir.AgentMCP:
 		return nil, nil, args.Errorf("--server is for agents of type chat; agent %s has one server", ui.Quote(o.Name))
 	case agent.Chat != nil:
-		servers = agent.Chat.Servers
+		servers = agent.Servers
 	}
 	if len(servers) == 0 {
 		a.err.Printf("agent %s has the type %s, and no block server; it has no tool to pin\n", ui.Quote(o.Name), agent.Type)

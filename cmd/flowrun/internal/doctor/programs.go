@@ -109,10 +109,8 @@ func listStarted(p *ir.Program) (out []start) {
 	}
 	for i := range p.Agents {
 		add(p.Agents[i].Command, "agent "+p.Agents[i].Name)
-		if chat := p.Agents[i].Chat; chat != nil {
-			for j := range chat.Servers {
-				add(chat.Servers[j].Command, "server "+chat.Servers[j].Name+" of agent "+p.Agents[i].Name)
-			}
+		for _, s := range p.Agents[i].Servers {
+			add(s.Command, "server "+s.Name+" of agent "+p.Agents[i].Name)
 		}
 	}
 	for i := range p.Gates {

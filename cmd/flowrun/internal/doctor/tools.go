@@ -19,8 +19,8 @@ func (d *Doctor) aboutTools(p *ir.Program, path string) (out []ui.Finding) {
 		if g.Chat == nil {
 			continue
 		}
-		for j := range g.Chat.Servers {
-			s := &g.Chat.Servers[j]
+		for j := range g.Servers {
+			s := &g.Servers[j]
 			out = append(out, d.aboutServer(path, g.Name, s.Name, s.Tools))
 		}
 	}

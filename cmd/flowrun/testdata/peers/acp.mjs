@@ -4,9 +4,13 @@ import * as acp from '@agentclientprotocol/sdk';
 import { Readable, Writable } from 'node:stream';
 
 let cancelled = () => {};
+let servers = [];
 acp.agent({ name: 'peer' })
-  .onRequest('initialize', () => ({ protocolVersion: acp.PROTOCOL_VERSION, agentCapabilities: {} }))
-  .onRequest('session/new', () => ({ sessionId: 's1' }))
+  .onRequest('initialize', () => ({ protocolVersion: acp.PROTOCOL_VERSION, agentCapabilities: { mcpCapabilities: { http: true } } }))
+  .onRequest('session/new', ({ params }) => {
+    servers = params.mcpServers;
+    return { sessionId: 's1' };
+  })
   .onNotification('session/cancel', () => cancelled())
   .onRequest('session/prompt', async ({ params, client }) => {
     const say = (text) => client.notify('session/update', { sessionId: 's1', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } });
@@ -20,6 +24,10 @@ acp.agent({ name: 'peer' })
     if (text.startsWith('refuse')) {
       await say('I would rather not.');
       return { stopReason: 'refusal' };
+    }
+    if (text.startsWith('servers')) {
+      await say(servers.map((s) => `${s.name} ${s.url ?? s.args.join(' ')} ${(s.env ?? s.headers)[0].name}`).join(', '));
+      return { stopReason: 'end_turn' };
     }
     if (text.startsWith('crash')) process.exit(7);
     await client.notify('session/update', { sessionId: 's1', update: { sessionUpdate: 'tool_call', toolCallId: 't1', title: 'Edit a.txt', kind: 'edit', status: 'pending', locations: [{ path: process.cwd() + '/a.txt' }] } });
