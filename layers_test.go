@@ -61,7 +61,7 @@ runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/reuse                     pure: dsl/ir dsl/value runner/event runner/plan runner/replay runner/retry runner/view
 runner                           runner/reuse
-cmd/flowrun/internal/ui          runner/reuse
+cmd/flowrun/internal/ui          runner/reuse runner/simulate
 runner/journal                   pure: runner/event
 runner/artifact                  memory/private runner/event
 runner/judge                     pure: dsl/ir dsl/value runner/event

@@ -21,6 +21,7 @@ import (
 	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/scripts"
+	"github.com/flowrun/flowrun/runner/simulate"
 	"github.com/flowrun/flowrun/runner/view/graph"
 )
 
@@ -99,7 +100,7 @@ func (a *app) runPlan(o *args.Plan) error {
 		return err
 	}
 	result.Engine = a.fileEngine
-	if err = a.planFromStore(o, g, known, result); err != nil {
+	if err = a.planFromStore(o, p, g, known, result); err != nil {
 		return err
 	}
 	result.Attempts = result.Worst.Attempts // with gates, compensations and budgets
@@ -150,7 +151,7 @@ func (a *app) planLowered(o *args.Plan) error {
 
 // planFromStore adds what earlier runs of the store say: how long a run takes, and what it costs at most. A store of an older release
 // counts as no store.
-func (a *app) planFromStore(o *args.Plan, g *plan.Graph, known *values.Beforehand, to *ui.Planned) error {
+func (a *app) planFromStore(o *args.Plan, p *program, g *plan.Graph, known *values.Beforehand, to *ui.Planned) error {
 	s, err := a.readStore(o.Path)
 	if err != nil {
 		return err
@@ -169,7 +170,35 @@ func (a *app) planFromStore(o *args.Plan, g *plan.Graph, known *values.Beforehan
 		return err
 	}
 	to.Forecast, to.Worst = forecast.Of(g, known.Eval, x, runs, o.Parallel), outline.WorstOf(g, known.Eval, used, o.Parallel)
-	return nil
+	to.Simulated, err = a.planSimulated(o, p, g.Workflow, s)
+	return err
+}
+
+// planRuns is how many runs a plan simulates, and maxPlanNodes the largest workflow of which it does: that takes a tenth of a second.
+const (
+	planRuns     = 100
+	maxPlanNodes = 100
+)
+
+// planSimulated simulates runs; nil where that takes long, or where an input or the past of a step is not known.
+func (a *app) planSimulated(o *args.Plan, p *program, w *ir.Workflow, s *store) (*simulate.Result, error) {
+	if len(w.StepNames()) > maxPlanNodes || o.Given.ReadsInput() {
+		return nil, nil
+	}
+	ctx := context.Background()
+	learned, err := simulate.Learn(ctx, s, p.ir)
+	if err != nil || learned.Runs == 0 {
+		return nil, err
+	}
+	first, secrets, err := a.newFirstEvent(p, w, &o.Apply)
+	if err != nil {
+		return nil, nil // a plan needs no inputs
+	}
+	r, err := simulate.Of(ctx, p.ir, first, secrets, learned, planRuns, 1)
+	if err != nil || len(r.Unknown) > 0 {
+		return nil, err
+	}
+	return r, nil
 }
 
 // runPlanAgainst compares programs with other definitions of them.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,6 +31,20 @@ type World struct {
 type Pair struct {
 	Name, Text string
 	From       string // the flag, and " @FILE" where the value was read from a file
+}
+
+// ReadsInput reports whether one of the values comes from standard input, which can be read once.
+func (g *Given) ReadsInput() bool {
+	stdin := func(p string) bool {
+		_, text, _ := strings.Cut(p, "=")
+		return text == "-"
+	}
+	for _, p := range []Pairs{g.Inputs, g.Vars} {
+		if slices.ContainsFunc(slices.Concat(p.Values, p.From), stdin) {
+			return true
+		}
+	}
+	return slices.Contains(g.VarFiles, "-") || slices.Contains(g.EnvFiles, "-")
 }
 
 // IsText refuses what is not UTF-8: a journal could not give it back as it was.

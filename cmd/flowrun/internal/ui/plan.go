@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/scripts"
+	"github.com/flowrun/flowrun/runner/simulate"
 )
 
 // Planned is what a run would do, and how long it would take.
@@ -15,6 +16,8 @@ type Planned struct {
 	*outline.Outline
 	Forecast *forecast.Forecast `json:"forecast"`
 	Worst    *outline.Worst     `json:"worst_case"`
+	// Simulated is what simulated runs came to; nil: there were none.
+	Simulated *simulate.Result `json:"simulated,omitempty"`
 	// Scripts are the files that steps run. A run does not pin them.
 	Scripts []scripts.Use `json:"scripts,omitempty"`
 	// Routines start the workflow by the clock.
@@ -92,6 +95,9 @@ func Plan(t *Term, p *Planned) {
 		t.Printf("  %s: %s\n", Clean(u.Node), Clean(u.Path))
 	}
 	t.Printf("\n%s\n", p.forecast())
+	if p.Simulated != nil {
+		t.Printf("%s\n", simulated(p.Simulated))
+	}
 	for i, r := range p.Routines {
 		if i == 0 {
 			t.Printf("\n")
@@ -257,6 +263,15 @@ func (p *Planned) forecast() string {
 		return fmt.Sprintf("No forecast of how long it takes, for it has more than %d executions of steps.", forecast.MaxExecutions)
 	}
 	return fmt.Sprintf("Forecast: about %s with %d at once, %s.", Duration(seconds(*f.Seconds)), f.Slots, from)
+}
+
+// simulated says how the simulated runs ended.
+func simulated(r *simulate.Result) string {
+	cost := ""
+	if r.CostUSD.P50 > 0 {
+		cost = fmt.Sprintf(" and cost $%.2f", r.CostUSD.P50)
+	}
+	return fmt.Sprintf("Of %d simulated runs, half take at most %s%s, and %.0f%% succeed; more: flowrun simulate.", r.Runs, Duration(seconds(r.Seconds.P50)), cost, 100*r.Success)
 }
 
 // most says how many attempts there are at most.
