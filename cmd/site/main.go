@@ -28,6 +28,8 @@ var globs = []struct{ section, glob string }{
 	{"Start", "README.md"},
 	{"How to", "dsl/reference/howto/README.md"},
 	{"How to", "dsl/reference/howto/[a-z]*.md"},
+	{"Commands", "dsl/reference/commands/README.md"},
+	{"Commands", "dsl/reference/commands/[a-z]*.md"},
 	{"Language", "dsl/reference/language.md"},
 	{"Topics", "dsl/reference/topics/*.md"},
 	{"Library", "workflows/README.md"},

@@ -21,6 +21,7 @@ import (
 
 //go:generate go test ../../cmd/flowrun/internal/ui -run TestPages -rewrite
 //go:generate go test . -rewrite
+//go:generate go test ../../cmd/flowrun/internal/app -run TestCommandPages -rewrite
 
 //go:embed codes examples howto topics words
 var files embed.FS
