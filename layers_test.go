@@ -100,13 +100,14 @@ runner/executor/benchmark        dsl/ir dsl/value runner/event runner/executor
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
 runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request
+runner/executor/sse              pure:
 runner/executor/notify           dsl/ir dsl/value runner/event runner/executor runner/policy runner/shared
 runner/executor/recall           dsl/value runner/event runner/executor
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
-runner/executor/chat             dsl/ir dsl/value memory/window runner/event runner/executor runner/executor/http runner/executor/mask runner/executor/mcp runner/executor/protocol
+runner/executor/chat             dsl/ir dsl/value memory/window runner/event runner/executor runner/executor/http runner/executor/mask runner/executor/mcp runner/executor/protocol runner/executor/sse
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
 runner/executor/mcp              dsl/value runner/event runner/executor runner/executor/http mcp
-runner/executor/a2a              dsl/value runner/event runner/executor runner/executor/http runner/executor/protocol
+runner/executor/a2a              dsl/value runner/event runner/executor runner/executor/http runner/executor/protocol runner/executor/sse
 runner/executor/acp              dsl/ir dsl/value runner/event runner/executor runner/executor/protocol
 runner/executor/command          memory/private dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 

@@ -308,9 +308,15 @@ func installed(t *testing.T, name string) string {
 	return path
 }
 
-// peerA2A gives tasks to a service on the official JavaScript SDK.
+// peerA2A gives tasks to a service on the official JavaScript SDK, which streams or is asked.
 func peerA2A(t *testing.T, _ string) {
-	c := exec.Command("node", installed(t, "a2a.mjs"))
+	for _, how := range []string{"ask", "stream"} {
+		t.Run(how, func(t *testing.T) { giveA2A(t, how) })
+	}
+}
+
+func giveA2A(t *testing.T, how string) {
+	c := exec.Command("node", installed(t, "a2a.mjs"), how)
 	var said strings.Builder
 	c.Stderr = &said
 	at, stop := peerServer(t, c, func() (*bufio.Scanner, error) {

@@ -1,8 +1,8 @@
 // Package a2a carries out attempts of agents of type a2a: services that speak the Agent2Agent protocol over JSON-RPC, version 1.0 or 0.3.
 //
-// The package is the client: it reads the agent's card, sends one message, asks for the task until it has ended, and turns its artifacts or
-// the answer into an output. It opens no connection itself: [Web] does, with all that holds for other attempts. Enter at
-// [Executor.Execute]; task.go is the life of a task, words.go the two versions of the protocol.
+// The package is the client: it reads the agent's card, sends one message, hears of the task by a stream if the card names streams, asks for
+// it until it has ended, and turns its artifacts or the answer into an output. It opens no connection itself: [Web] does, with all that holds for other attempts. Enter at
+// [Executor.Execute]; task.go is the life of a task, stream.go hears of it, words.go the two versions of the protocol.
 //
 // What always holds, whatever a service does: what the file says in headers goes to the origin of url and to no other, also if the card names
 // another address; a cancelled attempt cancels the task; memory is bounded.

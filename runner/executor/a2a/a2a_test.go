@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/http"
 	"github.com/flowrun/flowrun/runner/executor/mask"
+	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,6 +28,8 @@ type stub struct {
 	*httptest.Server
 	how string
 	old bool
+	// events are what a stream tells; nil: the card names no streams.
+	events []any
 
 	mu        sync.Mutex
 	asked     int
@@ -67,10 +70,11 @@ func (s *stub) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
 			nethttp.NotFound(w, r)
 			return
 		}
+		can := map[string]any{"streaming": s.events != nil}
 		if s.old {
-			write(map[string]any{"name": "x", "url": at, "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"})
+			write(map[string]any{"name": "x", "capabilities": can, "url": at, "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"})
 		} else {
-			write(map[string]any{"name": "x", "supportedInterfaces": []any{map[string]any{"url": at, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}})
+			write(map[string]any{"name": "x", "capabilities": can, "supportedInterfaces": []any{map[string]any{"url": at, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}})
 		}
 		return
 	}
@@ -112,6 +116,10 @@ func (s *stub) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
 		}
 		return map[string]any{"task": t}
 	}
+	if strings.Contains(strings.ToLower(q.Method), "stream") && s.how != "plain" {
+		s.tell(w, r, q.ID)
+		return
+	}
 	switch {
 	case strings.Contains(strings.ToLower(q.Method), "cancel"):
 		s.cancelled = true
@@ -130,6 +138,8 @@ func (s *stub) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
 		} else {
 			result(map[string]any{"message": m})
 		}
+	case "plain":
+		result(wrap(task("completed", "", part("all at once"))))
 	case "task", "json", "wait":
 		switch {
 		case s.asked < 3 || s.how == "wait":
@@ -158,6 +168,123 @@ func (s *stub) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
 		write(map[string]any{"jsonrpc": "2.0", "id": q.ID, "error": map[string]any{"code": -32603, "message": "upstream status 503"}})
 	case "empty":
 		result(map[string]any{})
+	}
+}
+
+// tell answers with a stream. A text among the events is written as it is, "wait" waits until the client is gone, and "break" ends the connection.
+func (s *stub) tell(w nethttp.ResponseWriter, r *nethttp.Request, id any) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range s.events {
+		switch text, _ := e.(string); text {
+		case "wait":
+			s.mu.Unlock()
+			<-r.Context().Done()
+			s.mu.Lock()
+			return
+		case "break":
+			panic(nethttp.ErrAbortHandler)
+		case "":
+			m := map[string]any{"jsonrpc": "2.0", "id": id, "result": e}
+			if o, _ := e.(map[string]any); o["code"] != nil {
+				m = map[string]any{"jsonrpc": "2.0", "id": id, "error": e}
+			}
+			line, _ := json.Marshal(m)
+			fmt.Fprintf(w, "data: %s\n\n", line)
+		default:
+			fmt.Fprintf(w, "data: %s\n\n", text)
+		}
+		_ = nethttp.NewResponseController(w).Flush()
+	}
+}
+
+// Streams tell of a task as it goes on; one that breaks off leaves the task to be asked for.
+func TestStreams(t *testing.T) {
+	type o = map[string]any
+	for _, old := range []bool{false, true} {
+		text := func(said string) o {
+			p := o{"text": said}
+			if old {
+				p["kind"] = "text"
+			}
+			return p
+		}
+		spell := func(state string) string {
+			if old {
+				return state
+			}
+			return "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(state, "-", "_"))
+		}
+		told := func(kind, name string, v o) any {
+			if old {
+				v["kind"] = kind
+				return v
+			}
+			return o{name: v}
+		}
+		task := func(state string) any {
+			return told("task", "task", o{"id": "t1", "contextId": "c1", "status": o{"state": spell(state)}})
+		}
+		status := func(state, said string) any {
+			st := o{"state": spell(state)}
+			if said != "" {
+				st["message"] = o{"role": "agent", "messageId": "m", "parts": []any{text(said)}}
+			}
+			return told("status-update", "statusUpdate", o{"taskId": "t1", "contextId": "c1", "status": st})
+		}
+		artifact := func(id, said string, more bool) any {
+			return told("artifact-update", "artifactUpdate", o{"taskId": "t1", "append": more, "artifact": o{"artifactId": id, "parts": []any{text(said)}}})
+		}
+		for _, c := range []struct {
+			name, how string
+			events    []any
+			want      string
+			heard     string
+			asked     bool // for the task
+		}{
+			{"a task", "task", []any{task("submitted"), status("working", "step 1"), artifact("a", "on", false), artifact("b", "two", false), artifact("a", "e", true), status("completed", "done")},
+				`ok "one\ntwo"`, "submitted|working step 1|completed done", false},
+			{"an artifact again", "task", []any{task("working"), artifact("a", "old", false), artifact("a", "new", false), status("completed", "")}, `ok "new"`, "", false},
+			{"no task but updates", "task", []any{status("working", "go"), artifact("a", "x", false), status("completed", "")}, `ok "x"`, "working go|completed", false},
+			{"a message", "task", []any{told("message", "message", o{"role": "agent", "messageId": "m", "parts": []any{text("hello")}})}, `ok "hello"`, "", false},
+			{"an unknown event", "task", []any{o{"future": true}, task("working"), status("completed", "said")}, `ok "said"`, "", false},
+			{"a failure", "task", []any{task("working"), artifact("a", "half", false), status("failed", "because")}, `error recoverable/agent: the task failed: because partial="half"`, "", false},
+			{"a question", "task", []any{task("working"), status("input-required", "which?")}, `error blocking/agent: the agent asks for more, and flowrun has no answer: which?`, "", false},
+			{"a refusal", "task", []any{status("rejected", "no")}, `error blocking/agent: the agent rejects the task: no`, "", false},
+			{"an error", "task", []any{o{"code": -32602, "message": "bad"}}, `error blocking/agent: URL: METHOD: error -32602: bad`, "", false},
+			{"an error in the middle", "task", []any{task("working"), o{"code": -32603, "message": "upstream status 503"}}, `ok "one\ntwo"`, "", true},
+			{"an end in the middle", "task", []any{task("working")}, `ok "one\ntwo"`, "", true},
+			{"a break in the middle", "task", []any{task("working"), status("working", "step"), "break"}, `ok "one\ntwo"`, "", true},
+			{"no JSON in the middle", "task", []any{task("working"), "{"}, `ok "one\ntwo"`, "", true},
+			{"nothing", "task", []any{}, `error transient/http: URL: EOF`, "", false},
+			{"an event that is too large", "task", []any{task("working"), strings.Repeat("x", sse.MaxEvent+1)}, `error fatal/output_too_large: an event of the agent has 4194305 bytes; an output may have 1048576 (1 MiB)`, "", false},
+			{"no stream after all", "plain", []any{}, `ok "all at once"`, "", false},
+		} {
+			s := newStub(t, c.how, old)
+			s.events = c.events
+			var heard []string
+			x := newTest(t, func(_ event.Attempt, _, text string) { heard = append(heard, text) })
+			got := strings.ReplaceAll(strings.ReplaceAll(brief(x.Execute(context.Background(), s.attempt())), s.URL, "URL"), map[bool]string{false: "SendStreamingMessage", true: "message/stream"}[old], "METHOD")
+			if got != c.want {
+				t.Errorf("%s, old=%t:\n got %s\nwant %s", c.name, old, got, c.want)
+			}
+			if c.heard != "" && strings.Join(heard, "|") != c.heard {
+				t.Errorf("%s, old=%t: heard %q", c.name, old, heard)
+			}
+			if asked := strings.Contains(strings.ToLower(strings.Join(s.methods, " ")), "get"); asked != c.asked {
+				t.Errorf("%s, old=%t: %q", c.name, old, s.methods)
+			}
+		}
+		s := newStub(t, "task", old)
+		s.events = []any{task("working"), artifact("a", "half", false), status("working", "on"), "wait"}
+		ctx, cancel := context.WithCancelCause(context.Background())
+		x := newTest(t, func(_ event.Attempt, _, text string) {
+			if text == "working on" {
+				cancel(executor.Cancelled)
+			}
+		})
+		if got := brief(x.Execute(ctx, s.attempt())); got != `error fatal/cancelled: cancelled partial="half"` || !s.cancelled {
+			t.Errorf("%s, cancelled: %v", got, s.cancelled)
+		}
 	}
 }
 

@@ -38,13 +38,15 @@ type task struct {
 	attempt *event.Attempt
 	peer    *http.Peer
 
-	at    string // the address for requests
-	words words
-	asked int
+	at      string // the address for requests
+	words   words
+	streams bool // the service tells of a task as it goes on
+	asked   int
 
 	output  value.Value
 	partial value.Value
 	said    string
+	told    string // the last line of progress
 }
 
 // carryOut gives the task and waits for its end.
@@ -63,11 +65,11 @@ func (t *task) carryOut() *event.Error {
 	if id == "" {
 		id = fmt.Sprintf("%s-%d", t.attempt.Run, t.attempt.Ticket)
 	}
-	result, failure := t.call(t.ctx, t.words.send, map[string]value.Value{"message": t.words.message(id, text, t.attempt.Agent.With), "configuration": t.words.configuration()})
+	params := map[string]value.Value{"message": t.words.message(id, text, t.attempt.Agent.With), "configuration": t.words.configuration()}
+	made, message, failure := t.begin(params)
 	if failure != nil {
 		return failure
 	}
-	made, message := answer(result)
 	switch {
 	case message != nil:
 		return t.take(message)
@@ -75,6 +77,19 @@ func (t *task) carryOut() *event.Error {
 		return t.peer.Refuse("the answer is neither a task nor a message")
 	}
 	return t.follow(made)
+}
+
+// begin sends the message. It gives the task as far as the service tells of it by itself, or the answer without a task.
+func (t *task) begin(params map[string]value.Value) (made, message map[string]value.Value, failure *event.Error) {
+	if t.streams {
+		return t.listen(params)
+	}
+	result, failure := t.call(t.ctx, t.words.send, params)
+	if failure != nil {
+		return nil, nil, failure
+	}
+	made, message = answer(result)
+	return made, message, nil
 }
 
 // find reads the card.
@@ -104,11 +119,26 @@ func (t *task) find() *event.Error {
 		return t.peer.Refuse("the card of the agent names the address %.100q", at)
 	}
 	t.at, t.words = t.peer.URL.ResolveReference(u).String(), w
+	can, _ := said["capabilities"].(map[string]value.Value)
+	t.streams = can["streaming"] == true
 	return nil
 }
 
 // call sends a request of JSON-RPC.
 func (t *task) call(ctx context.Context, method string, params map[string]value.Value) (value.Value, *event.Error) {
+	req, failure := t.request(ctx, method, params, "application/json")
+	if failure != nil {
+		return nil, failure
+	}
+	v, failure := t.send(req)
+	if failure != nil {
+		return nil, failure
+	}
+	return t.result(method, v)
+}
+
+// request makes a request of JSON-RPC, whose answer has a type that accept names.
+func (t *task) request(ctx context.Context, method string, params map[string]value.Value, accept string) (*nethttp.Request, *event.Error) {
 	t.asked++
 	body := value.Append(nil, map[string]value.Value{"jsonrpc": "2.0", "id": float64(t.asked), "method": method, "params": params})
 	req, err := nethttp.NewRequestWithContext(ctx, "POST", t.at, bytes.NewReader(body))
@@ -116,14 +146,15 @@ func (t *task) call(ctx context.Context, method string, params map[string]value.
 		return nil, t.peer.Refuse("%v", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", accept)
 	if t.words.version != "" {
 		req.Header.Set("A2A-Version", t.words.version)
 	}
-	v, failure := t.send(req)
-	if failure != nil {
-		return nil, failure
-	}
+	return req, nil
+}
+
+// result is what an answer of JSON-RPC gives.
+func (t *task) result(method string, v value.Value) (value.Value, *event.Error) {
 	m, _ := v.(map[string]value.Value)
 	if e, ok := m["error"].(map[string]value.Value); ok {
 		code, _ := e["code"].(float64)
@@ -145,6 +176,16 @@ func (t *task) call(ctx context.Context, method string, params map[string]value.
 
 // send sends a request whose answer is JSON.
 func (t *task) send(req *nethttp.Request) (value.Value, *event.Error) {
+	res, failure := t.do(req)
+	if failure != nil {
+		return nil, failure
+	}
+	defer res.Body.Close()
+	return t.read(res.Body)
+}
+
+// do sends a request. Whoever calls it closes the body of the answer.
+func (t *task) do(req *nethttp.Request) (*nethttp.Response, *event.Error) {
 	res, err := t.peer.Client.Do(req)
 	if err != nil {
 		if f := t.peer.Failure(); f != nil {
@@ -152,11 +193,16 @@ func (t *task) send(req *nethttp.Request) (value.Value, *event.Error) {
 		}
 		return nil, t.cut(err)
 	}
-	defer res.Body.Close()
 	if f := t.peer.Failure(); f != nil {
+		res.Body.Close()
 		return nil, f
 	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	return res, nil
+}
+
+// read reads an answer that is JSON.
+func (t *task) read(body io.Reader) (value.Value, *event.Error) {
+	text, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	switch {
 	case len(text) > maxAnswer:
 		return nil, &event.Error{Kind: event.Fatal, Reason: event.ReasonOutputTooLarge, ExitCode: -1, Message: fmt.Sprintf("an answer of the agent has more than %d bytes", maxAnswer)}
@@ -192,17 +238,12 @@ func (t *task) cut(err error) *event.Error {
 // follow asks for a task until it has ended.
 func (t *task) follow(made map[string]value.Value) *event.Error {
 	id, _ := made["id"].(string)
-	told := ""
 	for wait := askFirst; ; wait = min(wait*3/2, askMost) {
 		status, _ := made["status"].(map[string]value.Value)
 		said, _ := status["message"].(map[string]value.Value)
 		var c content
 		c.add(said)
-		now := state(status["state"])
-		if line := strings.TrimSpace(now + " " + strings.Join(strings.Fields(c.text), " ")); line != told {
-			told = line
-			t.report(line)
-		}
+		now := t.tell(status)
 		switch now {
 		case "completed":
 			return t.finish(made, &c)
@@ -257,6 +298,19 @@ func (t *task) follow(made map[string]value.Value) *event.Error {
 	}
 }
 
+// tell reports a status, and gives its state.
+func (t *task) tell(status map[string]value.Value) string {
+	said, _ := status["message"].(map[string]value.Value)
+	var c content
+	c.add(said)
+	now := state(status["state"])
+	if line := strings.TrimSpace(now + " " + strings.Join(strings.Fields(c.text), " ")); line != t.told {
+		t.told = line
+		t.report(line)
+	}
+	return now
+}
+
 // cancel tells the service that nobody waits for a task any more.
 func (t *task) cancel(id string) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(t.ctx), cancelWait)
@@ -286,7 +340,7 @@ func artifacts(made map[string]value.Value) (c content) {
 // keep makes what the task has given so far the partial output.
 func (t *task) keep(made map[string]value.Value) {
 	if c := artifacts(made); c.text != "" || c.data != nil || c.rest != nil {
-		if v, failure := t.read(&c, false); failure == nil {
+		if v, failure := t.convert(&c, false); failure == nil {
 			t.partial = v
 		}
 	}
@@ -310,13 +364,13 @@ func (t *task) take(message map[string]value.Value) *event.Error {
 
 func (t *task) put(c *content) (failure *event.Error) {
 	t.said = executor.Clip(c.text, limits.MaxStream)
-	t.output, failure = t.read(c, t.attempt.Agent.Wanted != "")
+	t.output, failure = t.convert(c, t.attempt.Agent.Wanted != "")
 	return failure
 }
 
-// read makes a value of content: the data, or else the text; if the text is wanted as JSON, what it says. Content with files is an object
+// convert makes a value of content: the data, or else the text; if the text is wanted as JSON, what it says. Content with files is an object
 // of text, data and files.
-func (t *task) read(c *content, asJSON bool) (v value.Value, failure *event.Error) {
+func (t *task) convert(c *content, asJSON bool) (v value.Value, failure *event.Error) {
 	switch {
 	case c.rest != nil:
 		data := c.data

@@ -10,13 +10,14 @@ import (
 type words struct {
 	version           string // of the header A2A-Version; "" sends none
 	send, get, cancel string // methods
+	stream            string // the method that is send, and goes on to tell of the task
 	user              string // the role of who asks
 	kinds             bool   // messages and parts say what they are
 }
 
 var (
-	newest = words{"1.0", "SendMessage", "GetTask", "CancelTask", "ROLE_USER", false}
-	older  = words{"", "message/send", "tasks/get", "tasks/cancel", "user", true}
+	newest = words{"1.0", "SendMessage", "GetTask", "CancelTask", "SendStreamingMessage", "ROLE_USER", false}
+	older  = words{"", "message/send", "tasks/get", "tasks/cancel", "message/stream", "user", true}
 )
 
 // address is where a card says that the agent takes JSON-RPC, and in which version of the protocol.
@@ -106,6 +107,52 @@ func answer(result value.Value) (task, message map[string]value.Value) {
 		return nil, r
 	}
 	return nil, nil
+}
+
+// update is a change of a task in an event of a stream: of its status, or an artifact and whether its parts come behind those before.
+func update(result value.Value) (status, artifact map[string]value.Value, more bool) {
+	r, _ := result.(map[string]value.Value)
+	for _, name := range []string{"statusUpdate", "artifactUpdate"} {
+		if inner, ok := r[name].(map[string]value.Value); ok {
+			r = inner
+		}
+	}
+	status, _ = r["status"].(map[string]value.Value)
+	artifact, _ = r["artifact"].(map[string]value.Value)
+	return status, artifact, r["append"] == true
+}
+
+// join puts an artifact into a list of artifacts, in place of the one with its id, or behind its parts.
+func join(list []value.Value, artifact map[string]value.Value, more bool) []value.Value {
+	for i, v := range list {
+		old, _ := v.(map[string]value.Value)
+		if old["artifactId"] != artifact["artifactId"] {
+			continue
+		}
+		if more {
+			before, _ := old["parts"].([]value.Value)
+			after, _ := artifact["parts"].([]value.Value)
+			artifact = map[string]value.Value{"artifactId": artifact["artifactId"], "parts": joinParts(before, after)}
+		}
+		list[i] = artifact
+		return list
+	}
+	return append(list, artifact)
+}
+
+// joinParts puts parts behind others. A text goes on where the text before it ends.
+func joinParts(before, after []value.Value) []value.Value {
+	if len(before) > 0 && len(after) > 0 {
+		last, _ := before[len(before)-1].(map[string]value.Value)
+		first, _ := after[0].(map[string]value.Value)
+		a, isText := last["text"].(string)
+		b, alsoText := first["text"].(string)
+		if isText && alsoText {
+			last["text"] = a + b
+			after = after[1:]
+		}
+	}
+	return append(before, after...)
 }
 
 // content is what some parts hold: their texts, joined by newlines, their data, and parts of other kinds.

@@ -3,12 +3,12 @@
 // It knows three providers and four APIs: chat completions and responses of OpenAI and of the many servers that speak them, messages of
 // Anthropic, generateContent of Gemini. It knows no machine, engine or journal: everything stands in the attempt. How a request is sent
 // under a timeout, a heartbeat and a mask is the matter of package http. Enter at [New] and [Executor.Execute]; dialect.go says what a
-// provider is, sse.go reads streams, failure.go says what an error means. turn.go goes on with a conversation while the model
+// provider is, package sse reads streams, failure.go says what an error means. turn.go goes on with a conversation while the model
 // calls tools of MCP servers, which tools.go has from package mcp.
 //
 // What always holds, whatever a server sends:
 //
-//   - Execute returns within the attempt's timeout, and memory does not grow with the answer: see [MaxEvent], [limits.MaxOutput] and
+//   - Execute returns within the attempt's timeout, and memory does not grow with the answer: see [sse.MaxEvent], [limits.MaxOutput] and
 //     [limits.MaxAgentAnswer].
 //   - An answer counts only if the provider said that it is complete. A stream that ends before is a transient error.
 //   - The model hears only of the tools that the file names, and no call of another one is carried out. A conversation has a bounded number
@@ -34,6 +34,7 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/mask"
 	"github.com/flowrun/flowrun/runner/executor/mcp"
 	"github.com/flowrun/flowrun/runner/executor/protocol"
+	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
 // Executor carries out attempts. It is safe for concurrent use.
@@ -207,24 +208,24 @@ func (t *talk) ask(c *conversation) (*answer, *event.Error) {
 
 // readStream reads events until the model has said its last word.
 func readStream(d dialect, body io.Reader, broken func(error) *event.Error, said *answer) *event.Error {
-	r := newEvents(body)
+	r := sse.NewReader(body)
 	for {
-		e, err := r.next()
+		e, err := r.Next()
 		switch {
 		case err == nil:
 		case said.finish != "": // nothing that comes now changes the answer
 			return nil
-		case err == errEventTooLarge:
-			return executor.TooLarge("an event of the stream", MaxEvent+1)
+		case err == sse.ErrTooLarge:
+			return executor.TooLarge("an event of the stream", sse.MaxEvent+1)
 		case err == io.EOF:
 			return said.cut("the stream ended before the answer was complete")
 		default:
 			return broken(err)
 		}
-		if e.data == "" {
+		if e.Data == "" {
 			continue
 		}
-		if e.data == "[DONE]" {
+		if e.Data == "[DONE]" {
 			if said.finish == "" {
 				return said.cut("the stream ended before the answer was complete")
 			}
@@ -243,12 +244,12 @@ func readStream(d dialect, body io.Reader, broken func(error) *event.Error, said
 
 // readWhole reads an answer that is not a stream: some servers know no streams.
 func readWhole(d dialect, body io.Reader, broken func(error) *event.Error, said *answer) *event.Error {
-	text, err := io.ReadAll(io.LimitReader(body, MaxEvent+1))
+	text, err := io.ReadAll(io.LimitReader(body, sse.MaxEvent+1))
 	switch {
 	case err != nil:
 		return broken(err)
-	case len(text) > MaxEvent:
-		return executor.TooLarge("the answer", MaxEvent+1)
+	case len(text) > sse.MaxEvent:
+		return executor.TooLarge("the answer", sse.MaxEvent+1)
 	}
 	if failure := d.whole(text, said); failure != nil {
 		return failure

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
 // completions is the API of chat completions, of OpenAI and of many other servers.
@@ -117,8 +118,8 @@ func (w *words) UnmarshalJSON(b []byte) error {
 
 func (completions) whole(text []byte, a *answer) *event.Error { return completions{}.add(text, a) }
 
-func (completions) take(e streamEvent, a *answer) *event.Error {
-	return completions{}.add([]byte(e.data), a)
+func (completions) take(e sse.Event, a *answer) *event.Error {
+	return completions{}.add([]byte(e.Data), a)
 }
 
 func (completions) add(text []byte, a *answer) *event.Error {

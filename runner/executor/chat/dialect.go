@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/memory/window"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
 // dialect is what the API of a provider wants and says.
@@ -18,7 +19,7 @@ type dialect interface {
 	// request is the address, the headers and the body of the request for the next answer of the model.
 	request(c *conversation) (address string, headers map[string]string, body map[string]any)
 	// take adds one event of a stream to the answer. An event of a kind that it does not know changes nothing.
-	take(e streamEvent, a *answer) *event.Error
+	take(e sse.Event, a *answer) *event.Error
 	// whole adds an answer that is not a stream.
 	whole(text []byte, a *answer) *event.Error
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
 // gemini is the API generateContent.
@@ -108,7 +109,7 @@ type generated struct {
 	Error json.RawMessage `json:"error"`
 }
 
-func (gemini) take(e streamEvent, a *answer) *event.Error { return gemini{}.add([]byte(e.data), a) }
+func (gemini) take(e sse.Event, a *answer) *event.Error { return gemini{}.add([]byte(e.Data), a) }
 
 // whole takes an object, or the list of objects that the API streams where nobody asks for events.
 func (gemini) whole(text []byte, a *answer) *event.Error {

@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
 // messages is the API of Anthropic.
@@ -107,7 +108,7 @@ type message struct {
 	Error      json.RawMessage `json:"error"`
 }
 
-func (messages) take(e streamEvent, a *answer) *event.Error {
+func (messages) take(e sse.Event, a *answer) *event.Error {
 	var m struct {
 		Type    string        `json:"type"`
 		Index   int           `json:"index"`
@@ -122,11 +123,11 @@ func (messages) take(e streamEvent, a *answer) *event.Error {
 		Usage *messageUsage   `json:"usage"`
 		Error json.RawMessage `json:"error"`
 	}
-	if err := a.parse([]byte(e.data), &m); err != nil {
+	if err := a.parse([]byte(e.Data), &m); err != nil {
 		return err
 	}
 	if m.Type == "" {
-		m.Type = e.name
+		m.Type = e.Name
 	}
 	switch m.Type {
 	case "message_start":

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
 // responses is the newer API of OpenAI.
@@ -76,7 +77,7 @@ type responseItem struct {
 	} `json:"content"`
 }
 
-func (responses) take(e streamEvent, a *answer) *event.Error {
+func (responses) take(e sse.Event, a *answer) *event.Error {
 	var m struct {
 		Type     string          `json:"type"`
 		Delta    json.RawMessage `json:"delta"`
@@ -84,11 +85,11 @@ func (responses) take(e streamEvent, a *answer) *event.Error {
 		Item     *responseItem   `json:"item"`
 		Error    json.RawMessage `json:"error"`
 	}
-	if err := a.parse([]byte(e.data), &m); err != nil {
+	if err := a.parse([]byte(e.Data), &m); err != nil {
 		return err
 	}
 	if m.Type == "" {
-		m.Type = e.name
+		m.Type = e.Name
 	}
 	switch m.Type {
 	case "response.output_text.delta", "response.refusal.delta":
@@ -120,7 +121,7 @@ func (responses) take(e streamEvent, a *answer) *event.Error {
 		if isError(m.Error) {
 			return a.failed(m.Error)
 		}
-		return a.failed([]byte(e.data))
+		return a.failed([]byte(e.Data))
 	case "":
 		if isError(m.Error) { // of a server before the API
 			return a.failed(m.Error)

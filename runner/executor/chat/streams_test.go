@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/chat"
 	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
 // voice writes streams as one API does.
@@ -263,8 +264,8 @@ func streams(v *voice) []stream {
 		{name: "an event that is not JSON", frames: append(append([]string{}, good[:2]...), "data: {\"oops\n\n"), want: "transient http"},
 		{name: "an event of another JSON", frames: append(append([]string{}, good[:2]...), "data: [1,2]\n\n"), want: "transient http"},
 		{name: "bytes that are not text", frames: append(append([]string{}, good[:2]...), "data: \xff\xfe\x00\n\n"), want: "transient http"},
-		{name: "an event that is too large", frames: []string{"data: " + strings.Repeat("x", chat.MaxEvent+1000) + "\n\n"}, want: "fatal output_too_large"},
-		{name: "an event that never ends", frames: []string{strings.Repeat("data: xxxxxxxx\n", chat.MaxEvent/8)}, want: "fatal output_too_large"},
+		{name: "an event that is too large", frames: []string{"data: " + strings.Repeat("x", sse.MaxEvent+1000) + "\n\n"}, want: "fatal output_too_large"},
+		{name: "an event that never ends", frames: []string{strings.Repeat("data: xxxxxxxx\n", sse.MaxEvent/8)}, want: "fatal output_too_large"},
 		{name: "an answer that is too large", frames: v.answer(v.stop, strings.Split(strings.Repeat(strings.Repeat("y", 60000)+"|", 20), "|")...), want: "fatal output_too_large"},
 		{name: "deep JSON", frames: data(strings.Repeat("[", 100000)), want: "transient http"},
 

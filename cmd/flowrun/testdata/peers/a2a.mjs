@@ -1,4 +1,4 @@
-// An agent on the official JavaScript SDK of the Agent2Agent protocol. It prints its address.
+// An agent on the official JavaScript SDK of the Agent2Agent protocol. It prints its address. With the word stream its card names streams.
 import express from 'express';
 import { DefaultRequestHandler, InMemoryTaskStore, AgentEvent } from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
@@ -31,7 +31,7 @@ const app = express();
 const server = app.listen(0, '127.0.0.1', () => {
   const at = `http://127.0.0.1:${server.address().port}`;
   const card = { name: 'peer', description: 'a peer', version: '1', supportedInterfaces: [{ url: at + '/rpc', protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' }], provider: undefined,
-    capabilities: { streaming: false, pushNotifications: false, extensions: [] }, securitySchemes: {}, securityRequirements: [], defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], skills: [], signatures: [] };
+    capabilities: { streaming: process.argv[2] === 'stream', pushNotifications: false, extensions: [] }, securitySchemes: {}, securityRequirements: [], defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], skills: [], signatures: [] };
   const handler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor);
   app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: handler }));
   app.use('/rpc', jsonRpcHandler({ requestHandler: handler, userBuilder: UserBuilder.noAuthentication }));

@@ -1,4 +1,7 @@
-package chat
+// Package sse reads streams of server-sent events, as models and agents answer with them. It knows nothing of what they say. Enter at [NewReader].
+//
+// An event has at most [MaxEvent] bytes, and a reader takes no more memory than that.
+package sse
 
 import (
 	"bufio"
@@ -10,42 +13,44 @@ import (
 // MaxEvent is how many bytes an event of a stream may have.
 const MaxEvent = 4 << 20
 
-var errEventTooLarge = errors.New("an event of the stream is too large")
+// ErrTooLarge is the error of an event of more than MaxEvent bytes.
+var ErrTooLarge = errors.New("an event of the stream is too large")
 
-// streamEvent is one event of a stream of server-sent events.
-type streamEvent struct {
-	name string // "" where the server gives none
-	data string // the lines of data, joined
+// Event is one event of a stream of server-sent events.
+type Event struct {
+	Name string // "" where the server gives none
+	Data string // the lines of data, joined
 }
 
-// events reads server-sent events as the HTML standard has them: lines end in CR, LF or both; a line that begins with a colon is a
+// Reader reads server-sent events as the HTML standard has them: lines end in CR, LF or both; a line that begins with a colon is a
 // comment; an empty line ends an event. At the end of the stream an event counts without its empty line, because some servers forget it.
-type events struct {
+type Reader struct {
 	r       *bufio.Reader
 	started bool
 	lf      bool // a line feed now belongs to the carriage return before it
 }
 
-func newEvents(r io.Reader) *events { return &events{r: bufio.NewReaderSize(r, 32<<10)} }
+// NewReader reads a body.
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 32<<10)} }
 
-// next gives the next event with data.
-func (s *events) next() (e streamEvent, err error) {
+// Next gives the next event with data. At the end of the stream the error is io.EOF.
+func (s *Reader) Next() (e Event, err error) {
 	var data []byte
 	lines := 0
 	for {
 		line, err := s.line(MaxEvent - len(data))
 		if err != nil && err != io.EOF {
-			return streamEvent{}, err
+			return Event{}, err
 		}
 		if len(line) == 0 {
 			if lines > 0 {
-				e.data = string(data)
+				e.Data = string(data)
 				return e, nil
 			}
 			if err != nil {
-				return streamEvent{}, err
+				return Event{}, err
 			}
-			e.name = ""
+			e.Name = ""
 			continue
 		}
 		field, text, _ := strings.Cut(string(line), ":")
@@ -58,16 +63,16 @@ func (s *events) next() (e streamEvent, err error) {
 			lines++
 			data = append(data, text...)
 			if len(data) > MaxEvent {
-				return streamEvent{}, errEventTooLarge
+				return Event{}, ErrTooLarge
 			}
 		case "event":
-			e.name = text
+			e.Name = text
 		}
 	}
 }
 
 // line reads one line without its end. At the end of the stream it gives what there is, and io.EOF with nothing.
-func (s *events) line(most int) (line []byte, err error) {
+func (s *Reader) line(most int) (line []byte, err error) {
 	for {
 		c, err := s.r.ReadByte()
 		if err != nil {
@@ -89,7 +94,7 @@ func (s *events) line(most int) (line []byte, err error) {
 			}
 			return line, nil
 		case len(line) > most+len("data: "):
-			return nil, errEventTooLarge
+			return nil, ErrTooLarge
 		}
 		line = append(line, c)
 	}
