@@ -344,12 +344,12 @@ var actions = []action{
 	{name: "supersede a lesson", page: func(s *stage) string { return s.remember("S") }, form: "POST /memory/supersede", button: "Supersede", fill: []fill{{"by", ann}, {"lesson", "Mend the parser test."}, {"observation", "It is slow."}},
 		says: "This entry supersedes the other one.", shows: "Mend the parser test.", stored: entry(`"superseded_by":"`)},
 	{name: "forget an entry", page: func(s *stage) string { return s.remember("F") }, form: "POST /memory/forget", button: "Forget", fill: []fill{{"by", ann}}, says: "The entry is forgotten.", shows: "forgotten", stored: entry(`"forgotten":true`)},
-	{name: "revert an entry", page: func(s *stage) string { return s.remember("R") }, form: "POST /memory/revert", button: "Revert", fill: []fill{{"by", ann}}, says: "What was reverted is as if it had never been written.", shows: "reverted", stored: entry(`"reverted":true`)},
+	{name: "revert an entry", page: func(s *stage) string { return s.remember("R") }, form: "POST /memory/revert", button: "Revert", fill: []fill{{"by", ann}}, says: "as if they had never been written.", shows: "reverted", stored: entry(`"reverted":true`)},
 	{name: "revert a run", page: func(s *stage) string {
 		s.begin("learner", "succeeded")
 		s.holds(answer{path: "/memory/entries?run=" + s.run, has: []string{"Look twice"}})
 		return "/memory?run=" + s.run
-	}, form: "POST /memory/revert", button: "Revert the entries", fill: []fill{{"by", ann}, {"reason", "wrong"}}, says: "What was reverted is as if it had never been written.",
+	}, form: "POST /memory/revert", button: "Revert the entries", fill: []fill{{"by", ann}, {"reason", "wrong"}}, says: "as if they had never been written.",
 		stored: func(s *stage) []answer {
 			return []answer{{path: "/memory/entries?run=" + s.run, lacks: []string{"Look twice"}}}
 		}},
@@ -647,6 +647,9 @@ func (s *stage) do(a *action) {
 	s.collect()
 	s.read(a.shows)
 	s.picture(a.name + " 2")
+	if wrong := s.b.says(unformatted); wrong != "" {
+		t.Errorf("the page says %q", wrong)
+	}
 	if wide := s.b.says("String(document.documentElement.scrollWidth - innerWidth)"); !strings.HasPrefix(wide, "-") && wide != "0" {
 		t.Errorf("the page is %s pixels too wide", wide)
 	}

@@ -168,6 +168,7 @@ func open(t *testing.T) (*house, *browser) {
 	h.flowrun("4", "apply", "flow.hcl", "approval", "--no-wait")
 	h.flowrun("0", "apply", "flow.hcl", "quick")
 	h.flowrun("0", "apply", "flow.hcl", "quick") // of the second there is a forecast
+	h.flowrun("1", "apply", "flow.hcl", "many")
 	h.flowrun("0", "dispatch", "Fix <script>alert(1)</script>", "--to", "nobody")
 	h.flowrun("0", "memory", "add", "--id", "M-1", "--lesson", "Raise the timeout of the parser test <script>alert(1)</script>", "--context", "A slow machine", "--tag", "parser", "--embedder", "none")
 	h.flowrun("0", "memory", "add", "--id", "M-2", "The parser reads 4 KiB at once", "--embedder", "none")
@@ -307,12 +308,12 @@ func (b *browser) colours(scheme string) {
 	}
 }
 
-// picture writes what the screen shows into a file.
+// picture writes the whole page into a file.
 func (b *browser) picture(name string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(*pictures, name), picture, 0o644)
 	}
@@ -341,16 +342,58 @@ func (h *house) runs() map[string]string {
 // pages are all pages, by a short name.
 func (h *house) pages() map[string]string {
 	runs := h.runs()
-	release := "/runs/" + runs["release"]
+	release, many := "/runs/"+runs["release"], "/runs/"+runs["many"]
 	all := map[string]string{"now": "/", "runs": "/runs", "run": release, "graph": release + "?tab=graph", "timeline": release + "?tab=timeline", "zoom": release + "?tab=timeline&from=1&to=8",
 		"definition": release + "?tab=definition", "node": release + "/node?path=build", "instance": release + "/node?path=" + url.QueryEscape("test[2]"), "agent": release + "/node?path=review",
 		"waiting": "/runs/" + runs["approval"], "asked": "/runs/" + runs["approval"] + "/node?path=ok", "inbox": "/inbox", "loops": "/loops", "routines": "/routines", "events": "/events",
 		"limits": "/limits", "numbers": "/numbers?by=agent", "letters": "/letters", "audit": "/audit", "login": "/login", "error": "/nope",
 		"memory": "/memory", "found": "/memory?query=parser", "entry": "/memory/entry?id=M-1",
+		"many": many, "below": many + "?under=all", "many-timeline": many + "?tab=timeline", "many-graph": many + "?tab=graph",
 		"compare": "/compare?all=1&a=" + runs["approval"] + "&b=" + runs["release"]}
 	chosen := regexp.MustCompile(*only)
 	maps.DeleteFunc(all, func(name, _ string) bool { return !chosen.MatchString(name) })
 	return all
+}
+
+// unformatted is what a page says that only programs write: a value that could not be formatted, an address in memory.
+const unformatted = `(/%!\w\(.{0,40}|0x[0-9a-f]{8,}|<no value>|<nil>|\[object \w+\]/.exec(document.body.innerText) ?? [""])[0]`
+
+// check looks at the page that is open.
+func (b *browser) check(what string) {
+	b.t.Helper()
+	if text := b.says("document.querySelector('h1')?.innerText ?? ''"); text == "" {
+		b.t.Errorf("%s has no heading", what)
+	}
+	if wide := b.says("String(document.documentElement.scrollWidth - innerWidth)"); !strings.HasPrefix(wide, "-") && wide != "0" {
+		b.t.Errorf("%s is %s pixels too wide", what, wide)
+	}
+	if wrong := b.says(unformatted); wrong != "" {
+		b.t.Errorf("%s says %q", what, wrong)
+	}
+	if found := b.says("String(document.querySelectorAll('main script, main img, main [onerror], main b, main iframe').length)"); found != "0" {
+		b.t.Errorf("%s has %s elements that come from texts of a run", what, found)
+	}
+}
+
+// TestEmpty: a store in which nothing has run has all pages, too.
+func TestEmpty(t *testing.T) {
+	h := newHouse(t, "flow.hcl")
+	h.serves = []string{"--no-token"}
+	h.serve()
+	t.Cleanup(h.stop)
+	b := newBrowser(t, h.at)
+	for _, width := range []int{360, 1600} {
+		b.size(width)
+		for _, name := range []string{"", "runs", "inbox", "loops", "routines", "events", "limits", "numbers", "memory", "letters", "audit", "compare"} {
+			what := fmt.Sprintf("%s at %d, empty", name, width)
+			b.open("/" + name)
+			b.check(what)
+			b.clean(what)
+			if *pictures != "" {
+				b.picture(fmt.Sprintf("empty-%s-%d.png", name, width))
+			}
+		}
+	}
 }
 
 // TestEveryPage: on a phone, a tablet and a wide screen, with and without scripts, no page is wider than the screen, no text of a run becomes
@@ -367,15 +410,7 @@ func TestEveryPage(t *testing.T) {
 			for name, path := range h.pages() { // any order: each on its own
 				what := fmt.Sprintf("%s at %d, scripts %v", name, width, scripts)
 				b.open(path)
-				if text := b.says("document.querySelector('h1')?.innerText ?? ''"); text == "" {
-					t.Errorf("%s has no heading", what)
-				}
-				if wide := b.says("String(document.documentElement.scrollWidth - innerWidth)"); !strings.HasPrefix(wide, "-") && wide != "0" {
-					t.Errorf("%s is %s pixels too wide", what, wide)
-				}
-				if found := b.says("String(document.querySelectorAll('main script, main img, main [onerror], main b, main iframe').length)"); found != "0" {
-					t.Errorf("%s has %s elements that come from texts of a run", what, found)
-				}
+				b.check(what)
 				b.clean(what)
 				if *pictures != "" && scripts {
 					b.picture(fmt.Sprintf("%s-%d.png", name, width))

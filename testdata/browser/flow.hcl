@@ -65,3 +65,14 @@ routine "nightly" {
 workflow "quick" {
   step "nap" { run = "sleep 0.1" }
 }
+
+workflow "many" {
+  step "all" {
+    for_each = range(0, 1000)
+    require {
+      condition = "each.value % 250 != 3"
+      message   = "number ${each.value} is not good"
+    }
+    value = each.value
+  }
+}

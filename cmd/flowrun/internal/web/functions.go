@@ -30,6 +30,7 @@ func (p *Pages) functions() template.FuncMap {
 		"span":    span,
 		"seconds": func(s float64) string { return span(&s) },
 		"pretty":  pretty,
+		"ratio":   ratio,
 		"percent": percent,
 		"short":   shortValue,
 		"change":  func(c ir.Change) string { return ui.Clean(ui.ChangeWords(c)) },
@@ -236,6 +237,14 @@ func icon(status any) string {
 		return "■"
 	}
 	return "○"
+}
+
+// ratio writes a ratio; one that is not known is a dash.
+func ratio(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", *v)
 }
 
 // dict makes a map of names and values.

@@ -570,6 +570,24 @@ func (a *askForm) OutputOf() string {
 	return ""
 }
 
+// meanings say what the words do that do not say so themselves.
+var meanings = map[event.Word]string{event.WordRevise: "repeats the steps before the question; the comment says what to change.", event.WordRetry: "gives the node new attempts.",
+	event.WordSkip: "skips the node, and the run continues.", event.WordAbort: "makes the node fail.", event.WordOverride: "gives the node your output.",
+	event.WordAck: "says that you look at it; the node continues to wait.", event.WordContinue: "lets more start.", event.WordStop: "lets nothing more start."}
+
+// meaning is a word with what it does.
+type meaning struct{ Word, Means string }
+
+// Meanings are those of the words of the ask.
+func (a *askForm) Meanings() (list []meaning) {
+	for _, word := range a.Words {
+		if text := meanings[event.Word(word)]; text != "" {
+			list = append(list, meaning{word, text})
+		}
+	}
+	return list
+}
+
 // takesOutput reports whether an answer has an output.
 func takesOutput(word string) bool {
 	return word == string(event.WordDone) || word == string(event.WordOverride)

@@ -198,9 +198,7 @@ func (p *Pages) draw(w http.ResponseWriter, r *http.Request, v *route) (s *sheet
 	if err != nil {
 		return nil, false, err
 	}
-	_, here, _ := strings.Cut(v.pattern, "/")
-	here, _, _ = strings.Cut(here, "/")
-	d := page{Title: v.title, Here: strings.TrimSuffix(here, "{$}"), Self: r.URL.RequestURI(), Now: p.now(), Data: data, Flash: flashes[r.URL.Query().Get("done")]}
+	d := page{Title: v.title, Here: entryOf(r), Self: r.URL.RequestURI(), Now: p.now(), Data: data, Flash: flashes[r.URL.Query().Get("done")]}
 	if t, is := data.(interface{ title() string }); is {
 		d.Title = t.title()
 	}
@@ -215,6 +213,12 @@ func (p *Pages) draw(w http.ResponseWriter, r *http.Request, v *route) (s *sheet
 	}
 	s, err = p.execute(v.page, d)
 	return s, !d.Poll, err
+}
+
+// entryOf is the entry of the navigation that a page belongs to: the first part of its path.
+func entryOf(r *http.Request) string {
+	here, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	return here
 }
 
 // execute executes the template of a page.
@@ -271,7 +275,7 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
 		back = from.RequestURI()
 	}
-	p.write(w, r, f.Status, "error", page{Title: titleOf(r, f), Self: r.URL.RequestURI(), Now: p.now(), Data: map[string]any{"Failure": f, "Back": back}})
+	p.write(w, r, f.Status, "error", page{Title: titleOf(r, f), Here: entryOf(r), Self: r.URL.RequestURI(), Now: p.now(), Data: map[string]any{"Failure": f, "Back": back}})
 }
 
 func (p *Pages) static(w http.ResponseWriter, r *http.Request) {
@@ -315,7 +319,7 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
 	if refused != "" {
 		status = http.StatusForbidden
 	}
-	p.write(w, r, status, "login", page{Title: "Log in", Now: p.now(), Data: map[string]string{"Code": r.URL.Query().Get("code"), "Next": next, "Refused": refused}})
+	p.write(w, r, status, "login", page{Title: "Log in", Here: entryOf(r), Now: p.now(), Data: map[string]string{"Code": r.URL.Query().Get("code"), "Next": next, "Refused": refused}})
 }
 
 // localPath is a path of this server; "/" for anything else.
