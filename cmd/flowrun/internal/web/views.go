@@ -570,8 +570,10 @@ func (a *askForm) OutputOf() string {
 	return ""
 }
 
-// meanings say what the words do that do not say so themselves.
-var meanings = map[event.Word]string{event.WordRevise: "repeats the steps before the question; the comment says what to change.", event.WordRetry: "gives the node new attempts.",
+// meanings say what the words do.
+var meanings = map[event.Word]string{event.WordApprove: "lets the run continue.", event.WordReject: "makes the step fail.",
+	event.WordRevise: "repeats the steps before the question; the comment says what to change.", event.WordDone: "gives the step your result.",
+	event.WordFail: "says that the task cannot be done; the step fails.", event.WordRetry: "gives the node new attempts.",
 	event.WordSkip: "skips the node, and the run continues.", event.WordAbort: "makes the node fail.", event.WordOverride: "gives the node your output.",
 	event.WordAck: "says that you look at it; the node continues to wait.", event.WordContinue: "lets more start.", event.WordStop: "lets nothing more start."}
 
@@ -581,9 +583,7 @@ type meaning struct{ Word, Means string }
 // Meanings are those of the words of the ask.
 func (a *askForm) Meanings() (list []meaning) {
 	for _, word := range a.Words {
-		if text := meanings[event.Word(word)]; text != "" {
-			list = append(list, meaning{word, text})
-		}
+		list = append(list, meaning{word, meanings[event.Word(word)]})
 	}
 	return list
 }
