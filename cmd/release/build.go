@@ -36,7 +36,8 @@ func (r *release) build(t target, to string) error {
 	return err
 }
 
-// commonFiles are what the archives of all targets have beside the program.
+// commonFiles are what the archives of all targets have beside the program. The unit is for a user's systemd, and its instance is the folder of a
+// project: systemctl --user enable --now flowrun@"$(systemd-escape -p ~/project)".
 func (r *release) commonFiles(host string) (out []file, err error) {
 	for _, name := range []string{"LICENSE", "NOTICE", "README.md"} {
 		data, err := os.ReadFile(filepath.Join(r.root, name))
@@ -52,6 +53,12 @@ func (r *release) commonFiles(host string) (out []file, err error) {
 		}
 		out = append(out, file{"completions/" + name, []byte(text + "\n"), 0o644})
 	}
+	unit, err := output(r.root, nil, host, "serve", "--print-unit", "--store", "/%I/.flowrun")
+	if err != nil {
+		return nil, err
+	}
+	unit = strings.ReplaceAll(unit, host, "/usr/bin/flowrun")
+	out = append(out, file{"systemd/flowrun@.service", []byte(unit + "\n"), 0o644})
 	manuals, err := manuals(r.root, host)
 	if err != nil {
 		return nil, err

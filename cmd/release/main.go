@@ -1,4 +1,5 @@
-// Command release makes the files of a release: for each target an archive with flowrun, and its list of parts; and SHA256SUMS.
+// Command release makes the files of a release: for each target an archive with flowrun, and its list of parts; for Linux also a Debian package; a
+// formula for Homebrew, a Dockerfile that takes the archives; and SHA256SUMS.
 //
 //	go run ./cmd/release -version 0.1.0 -out dist
 //
@@ -17,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +35,9 @@ var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"linux", "riscv6
 type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
+
+// file begins the names of all files of a target.
+func (t target) file() string { return "flowrun_" + t.os + "_" + t.arch }
 
 // release is what all targets have in common.
 type release struct {
@@ -152,6 +157,12 @@ func (r *release) write(targets []target) error {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 	}
+	if err := r.writeFormula(targets); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(r.out, "Dockerfile"), dockerfile, 0o666); err != nil {
+		return err
+	}
 	return writeSums(r.out)
 }
 
@@ -168,17 +179,25 @@ func (r *release) writeTarget(t target, binary string, common []file) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(r.out, "flowrun_"+t.os+"_"+t.arch)
+	name := filepath.Join(r.out, t.file())
 	if err := os.WriteFile(name+".cdx.json", list, 0o666); err != nil {
 		return err
 	}
-	files := append([]file{{"flowrun", program, 0o755}}, common...)
+	var licences []file
 	for _, m := range modules {
 		for _, l := range m.licences {
-			files = append(files, file{"licenses/" + m.name + "/" + l.name, l.data, 0o644})
+			licences = append(licences, file{"licenses/" + m.name + "/" + l.name, l.data, 0o644})
 		}
 	}
-	return writeArchive(name+".tar.gz", "flowrun_"+t.os+"_"+t.arch, files, r.at)
+	if t.os != "linux" {
+		common = slices.DeleteFunc(slices.Clone(common), func(x file) bool { return strings.HasPrefix(x.name, "systemd/") })
+	} else {
+		if err := r.writeDeb(name+".deb", t, program, common, licences); err != nil {
+			return err
+		}
+	}
+	files := append([]file{{"flowrun", program, 0o755}}, common...)
+	return writeArchive(name+".tar.gz", t.file(), append(files, licences...), r.at)
 }
 
 // output runs a command and returns what it prints, without the last line end.

@@ -49,9 +49,20 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums := readSums(t, out)
-	if len(sums) != 2*len(want) {
-		t.Errorf("SHA256SUMS has %d lines for %d targets", len(sums), len(want))
+	files := 2*len(want) + 1 // and the Dockerfile
+	for _, target := range want {
+		if target.os == "linux" {
+			files++
+			checkDeb(t, filepath.Join(out, target.file()+".deb"), target)
+		}
 	}
+	if checkFormula(t, out, sums, want) {
+		files++
+	}
+	if len(sums) != files {
+		t.Errorf("SHA256SUMS has %d lines for %d targets, want %d", len(sums), len(want), files)
+	}
+	checkDockerfile(t, out)
 	for _, target := range want {
 		name := "flowrun_" + target.os + "_" + target.arch
 		files := unpack(t, filepath.Join(out, name+".tar.gz"), name)
