@@ -13,8 +13,9 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// scrolls lets the keyboard scroll what is wider than the page. Text in a page is escaped, so only tags match.
-var scrolls = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "</table>", "</table></div>",
+// scrolls lets the keyboard scroll what is wider than the page, and makes cells of headings without a text. Text in a page is escaped, so
+// only tags match.
+var scrolls = strings.NewReplacer("<th></th>", "<td></td>", "<pre>", `<pre tabindex="0">`, "</table>", "</table></div>",
 	"<table>", `<div class="wide" tabindex="0"><table>`)
 
 // address is where the page of a file is.

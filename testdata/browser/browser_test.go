@@ -425,10 +425,6 @@ func TestAccessible(t *testing.T) {
 	if *axe == "" {
 		t.Skip("peer axe-core: skipped (-axe names no file)")
 	}
-	code, err := os.ReadFile(*axe)
-	if err != nil {
-		t.Fatal(err)
-	}
 	h, b := open(t)
 	b.size(1200)
 	for _, scheme := range []string{"light", "dark"} {
@@ -438,15 +434,25 @@ func TestAccessible(t *testing.T) {
 			if *pictures != "" && scheme == "dark" {
 				b.picture(name + "-dark.png")
 			}
-			if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[any](string(code)+";0")); err != nil {
-				t.Fatal(err)
-			}
-			found := b.says(`axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
-				.then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.html + " " + (n.any[0]?.message ?? "")).slice(0, 3).join(" | ")).join("\n"))`)
-			if found != "" {
-				t.Errorf("%s, %s:\n%s", name, scheme, found)
-			}
+			b.accessible(name + ", " + scheme)
 		}
+	}
+}
+
+// accessible runs axe-core on the open page.
+func (b *browser) accessible(what string) {
+	b.t.Helper()
+	code, err := os.ReadFile(*axe)
+	if err == nil {
+		_, err = chromedp.Run(b.ctx, chromedp.Evaluate[any](string(code)+";0"))
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	found := b.says(`axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
+		.then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.html + " " + (n.any[0]?.message ?? "")).slice(0, 3).join(" | ")).join("\n"))`)
+	if found != "" {
+		b.t.Errorf("%s:\n%s", what, found)
 	}
 }
 
