@@ -335,3 +335,33 @@ func peerGemini(t *testing.T, path string) {
 	g.refuse = "blocking content_filter"
 	g.check(t, m)
 }
+
+// newToolCaller is a model behind chat completions that calls read_text_file with each of some arguments at once, and then says what came.
+func newToolCaller(t *testing.T, arguments ...string) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Messages []struct{ Role, Content string }
+			Tools    []any
+		}
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		said := fmt.Sprintf("%d tools", len(asked.Tools))
+		for _, m := range asked.Messages {
+			if m.Role == "tool" {
+				said += ", " + strings.TrimSpace(m.Content)
+			}
+		}
+		delta, finish := object{"content": said}, "stop"
+		if !strings.Contains(said, ",") {
+			var calls []object
+			for i, a := range arguments {
+				calls = append(calls, object{"index": i, "id": fmt.Sprint("c", i), "function": object{"name": "read_text_file", "arguments": a}})
+			}
+			delta, finish = object{"tool_calls": calls}, "tool_calls"
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		text, _ := json.Marshal(object{"choices": []object{{"index": 0, "delta": delta, "finish_reason": finish}}})
+		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", text)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}

@@ -150,6 +150,14 @@ func peerFilesystem(t *testing.T, path string) {
 	want(t, out, code, 0, "hello")
 	_, out, code = peerRun(t, toolProgram(path, "read_text_file", `{ path = "/etc/hostname" }`, "."))
 	want(t, out, code, 1, "Access denied")
+
+	// The model of a chat agent calls two of its tools at once, one of which fails, and says what they gave. It hears of no others.
+	model := newToolCaller(t, `{"path":"in.txt"}`, `{"path":"/etc/hostname"}`)
+	program := fmt.Sprintf("agent \"a\" {\n  type     = \"chat\"\n  provider = \"openai\"\n  base_url = %q\n  model    = \"stub\"\n  timeout  = \"30s\"\n  server \"files\" {\n    command = [\"node\", %q, \".\"]\n    tools   = [\"read_text_file\"]\n  }\n}\n\nworkflow \"w\" {\n  step \"s\" {\n    agent = agent.a\n    task  = \"Read.\"\n  }\n  output \"o\" { value = step.s.output }\n}\n", model.URL, path)
+	_, out, code = peerRun(t, program)
+	want(t, out, code, 0, "1 tools, hello", "Access denied")
+	_, out, code = peerRun(t, strings.Replace(program, "read_text_file", "read_text_fil", 1))
+	want(t, out, code, 1, `the server has no tool "read_text_fil"`)
 }
 
 func peerMemory(t *testing.T, path string) {
