@@ -23,8 +23,9 @@ type versionJSON struct {
 	Modified  bool   `json:"modified"`
 	Go        string `json:"go"`
 	Platform  string `json:"platform"`
-	Behaviour int    `json:"behaviour"` // the newest behaviour that this release supports
-	Journal   int    `json:"journal"`   // the newest format of journals
+	Behaviour int    `json:"behaviour"`        // the newest behaviour that this release supports
+	Journal   int    `json:"journal"`          // the newest format of journals
+	SHA256    string `json:"sha256,omitempty"` // of this program; only with --check
 }
 
 func thisVersion() versionJSON {
