@@ -81,6 +81,9 @@ type Service struct {
 	closing   sync.WaitGroup // sessions that are closed in the background
 	finishing chan struct{}  // a token for each tree that has ended and is not finished yet
 
+	keeping sync.Mutex
+	keeper  *LoopKeeper // of [Service.Launch]
+
 	handed atomic.Bool // a run was handed to the daemon
 	marks  marks
 	away   away

@@ -60,9 +60,6 @@ func (s *Service) Register(ctx context.Context, path string, start *engine.Start
 			r.Routines = append(r.Routines, event.Scheduled{Name: p.Routines[i].Name, Spec: string(spec)})
 		}
 		for i := range p.Loops {
-			if s.options.Remote {
-				break // nobody keeps them running there
-			}
 			spec, err := json.Marshal(&p.Loops[i])
 			if err != nil {
 				return c, err
@@ -266,10 +263,20 @@ func (s *Service) StartDue(ctx context.Context, program string, held map[string]
 	return started, len(a.Due) >= most, nil
 }
 
-// Launch starts the runs that events and moments of routines are to start now, up to a bound. Who calls it knows when there are some.
-func (s *Service) Launch(ctx context.Context) error {
+// Launch starts the runs that events and moments of routines are to start now, up to a bound, and with loops those of registered loops that are to
+// run. Who calls it knows when there are some.
+func (s *Service) Launch(ctx context.Context, loops bool) error {
 	_, _, err := s.StartDue(ctx, "", nil)
 	_, _, err2 := s.StartRoutines(ctx, "", nil)
+	if loops {
+		s.keeping.Lock()
+		defer s.keeping.Unlock()
+		if s.keeper == nil {
+			s.keeper = s.NewLoopKeeper(false)
+		}
+		_, err3 := s.keeper.Keep(ctx)
+		err2 = errors.Join(err2, err3)
+	}
 	return errors.Join(err, err2)
 }
 

@@ -374,3 +374,86 @@ func TestEngineStarts(t *testing.T) {
 		t.Errorf("want %d runs, and these have ended:\n%s", events+2, text)
 	}
 }
+
+const loopFile = `
+agent "ann" { type = "null" }
+agent "bob" { type = "null" }
+
+loop "work" {
+  agents   = [agent.ann, agent.bob]
+  idle     = "200ms"
+  idle_max = "2s"
+  source "dispatch" {}
+  source "backlog" {
+    from = "file"
+    path = "TODO.md"
+  }
+  handle {
+    workflow = workflow.item
+    with     = { title = item.title }
+  }
+}
+
+workflow "item" {
+  input "title" { type = string }
+  step "mark" {
+    run = "echo ${input.title} $FLOWRUN_RUN >> marks; sleep 0.3"
+  }
+}
+`
+
+// TestEngineLoops runs a loop on the workers of a server, of which one is killed: in the foreground until it is idle, and then as a registered one.
+func TestEngineLoops(t *testing.T) {
+	s := newSite(t, map[string]string{"t.flow.hcl": loopFile, "TODO.md": "- [ ] first\n- [ ] second\n"})
+	s.hires()
+	killed := s.command(context.Background(), nil, "worker", "--slots", "1")
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		s.does(0, nil, fmt.Sprintf("dispatch add item%d", i))
+	}
+	s.does(0, nil, "dispatch list", "item0", "item3")
+	s.does(0, nil, "loop run work t.flow.hcl --until-idle", "succeeded")
+	s.does(2, nil, "loop next work t.flow.hcl --dry-run", "asks the sources of a loop from this machine, and workers have their files and programs")
+	s.does(0, nil, "apply t.flow.hcl item --input title=by-hand", "added: loop work", "succeeded")
+	s.until("loop status work", "loop work: running")
+	for i := 4; i < 10; i++ {
+		s.does(0, nil, fmt.Sprintf("dispatch add item%d", i))
+		if i == 6 {
+			_ = killed.Process.Kill()
+			_ = killed.Wait()
+		}
+	}
+	s.until("loop status work", "dispatched and free: 0")
+	s.does(0, nil, "loop pause work", "loop work is paused")
+	s.does(0, nil, "dispatch add late")
+	s.does(0, nil, "loop status work", "loop work is paused", "dispatched and free: 1")
+	s.does(3, nil, "loop run work t.flow.hcl", "loop work runs already: workers drive run")
+	s.does(0, nil, "loop resume work")
+	s.until("loop status work", "dispatched and free: 0")
+	s.until("loop items work", "No agent of a loop has an item")
+	s.does(0, nil, "loop stop work", "loop work is stopped")
+	s.until("loop status work", "loop work: succeeded")
+	s.does(0, nil, "programs remove t.flow.hcl", "removed: loop work")
+
+	text, err := os.ReadFile(filepath.Join(s.dir, "marks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		name, run, _ := strings.Cut(line, " ")
+		if runs[name] != "" && runs[name] != run { // an attempt of the killed worker runs once more, in the same run
+			t.Errorf("%s was done by two runs: %s and %s", name, runs[name], run)
+		}
+		runs[name] = run
+	}
+	if len(runs) != 14 {
+		t.Errorf("want 14 items, and these were done:\n%s", text)
+	}
+	todo, err := os.ReadFile(filepath.Join(s.dir, "TODO.md"))
+	if err != nil || strings.Count(string(todo), "[x]") != 2 {
+		t.Errorf("the list is\n%s%v", todo, err)
+	}
+}

@@ -613,6 +613,20 @@ func NextStart(rows Rows) (now bool, at event.Time, err error) {
 // TellsStart reports whether the rows of a space can change what [NextStart] says.
 func TellsStart(space string) bool { return space == dueSpace || space == routineSpace }
 
+// KeepsLoops reports whether a loop is registered.
+func KeepsLoops(rows Rows) (keeps bool, err error) {
+	err = rows.Scan(keptLoopSpace, "", func(string, []byte) bool {
+		keeps = true
+		return false
+	})
+	return keeps, err
+}
+
+// TellsLoop reports whether a changed row of a space can mean that a loop is to run, and whether one that is removed can.
+func TellsLoop(space string, removed bool) bool {
+	return space == keptLoopSpace || space == loopSpace || removed && space == listenerSpace
+}
+
 // HasDue reports whether an event is to start a run.
 func HasDue(rows Rows) (has bool, err error) {
 	err = rows.Scan(dueSpace, "", func(string, []byte) bool {

@@ -1,10 +1,11 @@
 // Package temporal is the host of machines on Temporal, as a client sees it: it starts runs, follows them, tells them to end, and reads them.
 // Workers drive them: any worker with the task queue of a run drives it, and another goes on when that one dies.
 //
-// The journal of a run is read by a replay of its histories in this process, which needs no worker. Runs of a store share things, and runs
-// here share nothing: [Refuse] tells which programs that leaves.
+// The journal of a run is read by a replay of its histories in this process, which needs no worker. What the runs of a namespace share is kept by a
+// workflow of its own, which also has workers start the runs of events, routines and loops. [Refuse] says which programs are not carried.
 //
-// Package run is the workflow, package work are the activities, package wire is what goes between. Enter at [Dial].
+// Package run is the workflow of runs, package share that of what they share, package work are the activities, package wire is what goes
+// between. Enter at [Dial].
 package temporal
 
 import (
@@ -61,8 +62,9 @@ type Options struct {
 	// Group and Events say in which group a run is that begins, and for which events it waits: see local.Options. nil: none.
 	Group  func(definition []byte, first event.RunStarted) (engine.Group, error)
 	Events func(definition []byte, first event.RunStarted) ([]string, error)
-	// Launch starts runs that events and moments of routines are to start, some at a time. nil: workers of this host start none.
-	Launch func(ctx context.Context) error
+	// Launch starts runs that events and moments of routines are to start, some at a time, and with loops those of registered loops. nil: workers of
+	// this host start none.
+	Launch func(ctx context.Context, loops bool) error
 	// Clock is the time of runs: for tests.
 	Clock wire.Clock
 	// SoftShared and Sweep are those of [share.Host].
@@ -168,7 +170,7 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 		x.Shared, x.Clock = h.asker, h.options.Clock
 	}
 	var workers []worker.Worker
-	fatal := make(chan error, len(o.Queues)+1)
+	fatal := make(chan error, 2*len(o.Queues)+1)
 	keeper := h.keeper(func(err error) { fatal <- err })
 	if err := keeper.Start(); err != nil {
 		return fmt.Errorf("the queue %s: %w", wire.ShareQueue(h.options.Store), err)
@@ -189,6 +191,15 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 			return fmt.Errorf("the queue %s: %w", queue, err)
 		}
 		workers = append(workers, w)
+		watcher := worker.New(h.client, wire.WatchQueue(queue), worker.Options{MaxConcurrentActivityExecutionSize: watchSlots, MaxConcurrentActivityTaskPollers: 1,
+			MaxHeartbeatThrottleInterval: time.Second, DefaultHeartbeatThrottleInterval: time.Second, DisableWorkflowWorker: true,
+			WorkerStopTimeout: time.Second, OnFatalError: func(err error) { fatal <- err }})
+		watcher.RegisterActivityWithOptions(x.Attempt, activity.RegisterOptions{Name: wire.Attempt})
+		if err := watcher.Start(); err != nil {
+			stopAll(workers)
+			return fmt.Errorf("the queue %s: %w", wire.WatchQueue(queue), err)
+		}
+		workers = append(workers, watcher)
 	}
 	defer stopAll(workers)
 	select {
@@ -222,9 +233,13 @@ func (h *Host) keeper(fatal func(error)) worker.Worker {
 	w.RegisterWorkflowWithOptions((&share.Host{Soft: h.options.SoftShared, Sweep: h.options.Sweep, Clock: h.options.Clock}).Workflow, workflow.RegisterOptions{Name: wire.Share})
 	w.RegisterActivityWithOptions(h.asker.errand, activity.RegisterOptions{Name: wire.Errand})
 	w.RegisterActivityWithOptions(h.ended, activity.RegisterOptions{Name: wire.Alive})
+	w.RegisterActivityWithOptions(h.endOf, activity.RegisterOptions{Name: wire.EndOf})
 	w.RegisterActivityWithOptions(h.launch, activity.RegisterOptions{Name: wire.Launch})
 	return w
 }
+
+// watchSlots is how many sources a worker watches at once.
+const watchSlots = 1000
 
 // errandSlots is how many errands of runs a worker carries out at once.
 const errandSlots = 100

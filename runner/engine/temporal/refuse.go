@@ -27,9 +27,6 @@ func (r *Refused) Is(target error) bool { return target == engine.ErrRefused }
 // engine.
 func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 	c := &check{program: p, seen: map[string]bool{}}
-	if p.Loop(workflow) != nil {
-		c.add("%q is a loop: the daemon of a store runs loops", workflow)
-	}
 	for _, name := range slices.Sorted(maps.Keys(first.Secrets)) {
 		if first.Secrets[name].From == told {
 			c.add("%s was given on the command line, which no worker has: give it in a variable of the environment of apply and of the workers, or in a file that all of them have", name)
@@ -54,6 +51,20 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 	}
 	for i := range p.Routines {
 		c.workflow(p.Routines[i].Workflow)
+	}
+	for i := range p.Loops {
+		l := &p.Loops[i]
+		if l.Worktree {
+			c.add("the loop %q makes git worktrees on one machine: leave worktree out, and give the workflow of an item a step that makes its folder", l.Name)
+		}
+		for j := range l.Handles {
+			c.workflow(l.Handles[j].Workflow)
+		}
+		for j := range l.Sources {
+			for k := range l.Sources[j].Rotate {
+				c.workflow(l.Sources[j].Rotate[k])
+			}
+		}
 	}
 	for i := range p.Escalations {
 		for j := range p.Escalations[i].Levels {

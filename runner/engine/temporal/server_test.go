@@ -52,10 +52,16 @@ func dial(t *testing.T, o temporal.Options) *temporal.Host {
 // serve starts a worker, which ends with the test or by the function.
 func serve(t *testing.T, h *temporal.Host, x executor.Executor, slots int) (stop func()) {
 	t.Helper()
+	return serveIn(t, h, x, slots, t.TempDir())
+}
+
+// serveIn is serve for a worker with a workspace.
+func serveIn(t *testing.T, h *temporal.Host, x executor.Executor, slots int, workspace string) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- h.Serve(ctx, &work.Worker{Executor: x, Workspace: t.TempDir()}, temporal.WorkerOptions{Queues: []string{h.Queue()}, Slots: slots})
+		done <- h.Serve(ctx, &work.Worker{Executor: x, Workspace: workspace}, temporal.WorkerOptions{Queues: []string{h.Queue()}, Slots: slots})
 	}()
 	stopped := false
 	stop = func() {

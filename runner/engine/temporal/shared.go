@@ -251,13 +251,29 @@ func beat(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // launch is the activity that starts runs which are to start by themselves.
-func (h *Host) launch(ctx context.Context) error {
+func (h *Host) launch(ctx context.Context, loops bool) error {
 	if h.options.Launch == nil {
 		return errors.New("this worker starts no runs by itself")
 	}
 	ctx, cancel := beat(ctx)
 	defer cancel()
-	return h.options.Launch(ctx)
+	return h.options.Launch(ctx, loops)
+}
+
+// endOf is the activity that tells the end of a run that has ended.
+func (h *Host) endOf(ctx context.Context, run string) ([]byte, error) {
+	var b []byte
+	var end event.End
+	err := h.client.GetWorkflow(ctx, run, "").Get(ctx, &b)
+	if err == nil {
+		err = wire.Decode(b, &end)
+	}
+	if ended := new(temporal.WorkflowExecutionError); errors.As(err, &ended) { // on the server, by an operator
+		end = event.End{Status: event.FailedS, Error: &event.Error{Kind: event.Fatal, Reason: event.ReasonLost, ExitCode: -1, Message: ended.Error()}}
+	} else if err != nil {
+		return nil, err
+	}
+	return wire.Encode(engine.Finished(event.StartChild{Run: run}, end))
 }
 
 // ended is the activity that tells which of some runs are not there, or have ended.

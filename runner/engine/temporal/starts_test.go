@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/loop/source"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal"
@@ -23,6 +24,7 @@ type launching struct {
 	*testing.T
 	*runner.Service
 	options temporal.Options
+	dir     string // the workspace of all workers
 
 	mu   sync.Mutex
 	done []event.Attempt
@@ -32,7 +34,7 @@ func launch(t *testing.T, o temporal.Options) *launching {
 	t.Helper()
 	needServer(t)
 	o.Store, o.Queue, o.Poll, o.Heartbeat, o.Task = engine.NewID(), engine.NewID(), 50*time.Millisecond, 5*time.Second, 5*time.Second
-	l := &launching{T: t, options: o}
+	l := &launching{T: t, options: o, dir: t.TempDir()}
 	_, l.Service = l.connect()
 	return l
 }
@@ -50,14 +52,17 @@ func (l *launching) connect() (*temporal.Host, *runner.Service) {
 func (l *launching) work() (stop func()) {
 	l.Helper()
 	h, _ := l.connect()
-	return serve(l.T, h, executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+	x := executor.Registry{}
+	x.Register(source.New(x, h.Ask), event.SourceAttempt)
+	x.Register(executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
 		l.mu.Lock()
 		l.done = append(l.done, a)
 		l.mu.Unlock()
 		f := executor.Answer(a)
 		f.Outcome = event.OK
 		return f
-	}), 20)
+	}), event.RunAttempt)
+	return serveIn(l.T, h, x, 20, l.dir)
 }
 
 // runsOf returns the runs that have carried out a step, in order, as often as they did.
@@ -74,7 +79,7 @@ func (l *launching) runsOf(step string) (runs []string) {
 
 func (l *launching) until(what string, holds func() bool) {
 	l.Helper()
-	for range 600 {
+	for range 1200 {
 		if holds() {
 			return
 		}
@@ -82,7 +87,7 @@ func (l *launching) until(what string, holds func() bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.Fatalf("in half a minute: not %s, after %d attempts", what, len(l.done))
+	l.Fatalf("in a minute: not %s, after %d attempts", what, len(l.done))
 }
 
 func (l *launching) register(text string) {

@@ -23,7 +23,7 @@ default = true. Progress goes to standard error, outputs go to standard output. 
 @FILE reads the value from a file, - reads it from standard input. FLOWRUN_VAR_x gives variable x; --env-file overrides it,
 --var-file overrides both, --var overrides all. Sensitive values are not recorded: resume reads them from the same place again.
 What starts runs of the program by itself is registered: its blocks on, its routines and its loops. flowrun serve starts these runs and keeps
-the loops running; see flowrun programs list. On a Temporal server workers start the runs, and loops do not run.`,
+the loops running; see flowrun programs list. On a Temporal server workers do that.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Path = words[0]
 			if len(words) > 1 {

@@ -40,12 +40,8 @@ func (a *app) applyOnFleet(o *args.Apply, p *program, w *ir.Workflow, reports []
 	if err != nil {
 		return err
 	}
-	first.Dir, first.Env = fleet.Root, nil // those of the worker
-	if err := fleet.Refuse(p.ir, w.Name, &first); err != nil {
-		return &args.Error{Message: err.Error(), Hint: "Leave --engine out to run it in a store, or see: flowrun explain engine"}
-	}
-	if len(p.ir.Loops) > 0 {
-		a.saySo("this engine keeps no loops of the program running: the daemon of a store does")
+	if err := refuseOnFleet(p, w.Name, &first); err != nil {
+		return err
 	}
 	s, err := a.openFleet()
 	if err != nil {
@@ -78,6 +74,15 @@ func (a *app) applyOnFleet(o *args.Apply, p *program, w *ir.Workflow, reports []
 	scene := a.sceneOf(s, func(step string) string { return where[step] })
 	err = a.driveRun(s, run, pinned, view.New(pinned.Workflow(first.Workflow)), scene, &o.Drive, o.JSON)
 	return a.writeReports(s, run, scene, reports, err)
+}
+
+// refuseOnFleet refuses a run that workers cannot carry. Its folder and its environment are those of the worker.
+func refuseOnFleet(p *program, workflow string, first *event.RunStarted) error {
+	first.Dir, first.Env = fleet.Root, nil
+	if err := fleet.Refuse(p.ir, workflow, first); err != nil {
+		return &args.Error{Message: err.Error(), Hint: "Leave --engine out to run it in a store, or see: flowrun explain engine"}
+	}
+	return nil
 }
 
 // describeTrouble says what keeps a run of another engine from going on, and what to do.

@@ -40,6 +40,8 @@ func (a *app) leftLoop(ctx context.Context, s *store, name string) (left engine.
 		l := &all[i]
 		switch {
 		case l.Name != name || !l.Live():
+		case a.engine() != "":
+			return left, false, fmt.Errorf("loop %s runs already: workers drive run %s\nTo follow it: flowrun runs watch %[2]s%[3]s", ui.Clean(name), l.Run.Run, a.engineHints())
 		case l.Run.Driver != 0:
 			return left, false, fmt.Errorf("loop %s runs already: process %d drives run %s\nTo follow it: flowrun runs watch %s", ui.Clean(name), l.Run.Driver, l.Run.Run, l.Run.Run)
 		default:

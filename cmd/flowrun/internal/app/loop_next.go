@@ -46,7 +46,7 @@ func (a *app) runLoopNext(o *args.LoopNext) error {
 	if err != nil {
 		return err
 	}
-	if err := a.refuseEngineOf(p, "loop"); err != nil {
+	if err := a.refuseEngineOf(p, "loop next"); err != nil {
 		return err
 	}
 	l, err := p.loop(o.Name)

@@ -18,7 +18,8 @@ func (a *app) newLoopRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "run NAME [FILE|DIR]", Short: "Run a loop in the foreground", Args: between(1, 2, "NAME [FILE|DIR]"),
 		Long: `run drives a loop of a program until it is stopped. Each item is done by a run of its own. Ctrl-C stops the loop and the runs of its items;
-the next  flowrun loop run NAME  continues them, and ends according to its own flags. A loop runs once in a store at a time.
+the next  flowrun loop run NAME  continues them, and ends according to its own flags. A loop runs once in a store at a time. On a Temporal server
+workers drive the loop, and Ctrl-C leaves it to them: flowrun loop stop NAME stops it.
 
 With --until-idle the loop also ends while runs of items wait for a person, for an event or for a distant moment. Its next run, or flowrun serve,
 continues them.`,
@@ -49,7 +50,7 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 	if err != nil {
 		return err
 	}
-	if err := a.refuseEngineOf(p, "loop"); err != nil {
+	if err := a.useEngineOf(p); err != nil {
 		return err
 	}
 	l, err := p.loop(o.Name)
@@ -61,6 +62,14 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 		return err
 	}
 	first.Loop = &event.LoopStart{Once: o.Once, UntilIdle: o.UntilIdle}
+	if a.engine() != "" {
+		if o.DeathLimit != 0 {
+			return args.Errorf("--death-limit works with runs of a store; with --engine, workers drive the run")
+		}
+		if err := refuseOnFleet(p, l.Name, &first); err != nil {
+			return err
+		}
+	}
 	dir, err := a.storeDir(o.Path)
 	if err != nil {
 		return err

@@ -31,6 +31,16 @@ func (d *drive) continueAsNew() error {
 		d.full = true
 		d.SetWindow(engine.Window{Attempts: -1, Children: -1}) // what is ready waits for the next execution
 	}
+	if d.onlyWatches() {
+		d.full = true
+		d.SetWindow(engine.Window{Attempts: -1, Children: -1})
+		for _, f := range d.flights {
+			if !f.left {
+				f.left = true
+				f.cancel()
+			}
+		}
+	}
 	if len(d.flights) > 0 || len(d.calls) > 0 || d.isAsking() {
 		return nil
 	}
@@ -56,4 +66,14 @@ func (d *drive) continueAsNew() error {
 		return nil
 	}
 	return workflow.NewContinueAsNewError(d.ctx, wire.Workflow, arg)
+}
+
+// onlyWatches reports whether nothing is handed out but attempts that watch sources. They would last for hours.
+func (d *drive) onlyWatches() bool {
+	for _, f := range d.flights {
+		if !f.IsWatch() {
+			return false
+		}
+	}
+	return len(d.calls) == 0 && !d.isAsking()
 }

@@ -88,6 +88,7 @@ type drive struct {
 	inbox   workflow.ReceiveChannel
 	posted  workflow.ReceiveChannel // messages from what runs share
 	granted workflow.ReceiveChannel
+	adopted workflow.ReceiveChannel
 	ended   workflow.ReceiveChannel
 	flights []*flight // in the order of their starts
 	calls   []*call   // that were asked for and have not started
@@ -121,6 +122,7 @@ type flight struct {
 	future    workflow.Future
 	cancel    workflow.CancelFunc
 	cancelled bool
+	left      bool // a watch that the next execution begins anew
 }
 
 // call is a called run that starts.
@@ -128,6 +130,7 @@ type call struct {
 	ask     event.StartChild
 	wish    engine.Wish // it hears this once it has started
 	started workflow.Future
+	step    int // 0: it starts; 1: it was there, and is adopted; 2: it has ended, and its end is read
 }
 
 // alarm is the timer of the server for the earliest timer of the run.
@@ -159,6 +162,7 @@ func (h *Host) drive(ctx workflow.Context, arg []byte) ([]byte, error) {
 	}
 	d.inbox, d.ended = workflow.GetSignalChannel(d.ctx, wire.Inbox), workflow.GetSignalChannel(d.ctx, wire.Ended)
 	d.posted, d.granted = workflow.GetSignalChannel(d.ctx, wire.Posted), workflow.GetSignalChannel(d.ctx, wire.Granted)
+	d.adopted = workflow.GetSignalChannel(d.ctx, wire.Adopted)
 	begins := d.Fold().Seq() + 1
 	if err := workflow.SetQueryHandler(d.ctx, wire.Batches, func(after uint64) ([]byte, error) { return d.page(begins, after) }); err != nil {
 		return nil, err
@@ -286,7 +290,7 @@ func (d *drive) now() event.Time { return d.Clock.At(workflow.Now(d.ctx)) }
 
 // isNews reports whether there is something to collect.
 func (d *drive) isNews() bool {
-	if d.inbox.Len() > 0 || d.posted.Len() > 0 || d.granted.Len() > 0 || d.ended.Len() > 0 || d.errands.future != nil && d.errands.future.IsReady() || d.outer.Err() != nil && !d.cancelled || d.alarm.future != nil && d.alarm.future.IsReady() {
+	if d.inbox.Len() > 0 || d.adopted.Len() > 0 || d.posted.Len() > 0 || d.granted.Len() > 0 || d.ended.Len() > 0 || d.errands.future != nil && d.errands.future.IsReady() || d.outer.Err() != nil && !d.cancelled || d.alarm.future != nil && d.alarm.future.IsReady() {
 		return true
 	}
 	for _, f := range d.flights {
@@ -317,10 +321,12 @@ func (d *drive) collect() {
 	for _, c := range d.calls {
 		if !c.started.IsReady() {
 			calls = append(calls, c)
-		} else if err := c.started.Get(d.ctx, nil); err != nil {
+		} else if more, err := d.hearStart(c); more {
+			calls = append(calls, c)
+		} else if err != nil {
 			delete(d.carried.Children, c.ask.Run)
 			d.ChildEnded(unstarted(c.ask, err.Error()))
-		} else {
+		} else if d.carried.Children[c.ask.Run] != nil {
 			d.signalCancels(c.ask.Run, c.wish)
 		}
 	}
@@ -358,6 +364,7 @@ func (d *drive) receive() {
 		d.Message(x)
 	}
 	d.hearGrants()
+	d.hearAdoption()
 	for d.ended.ReceiveAsync(&b) {
 		var f event.ChildFinished
 		if err := wire.Decode(b, &f); err != nil {
@@ -387,6 +394,7 @@ func (d *drive) land(f *flight) {
 	}
 	a, t := f.Task.Attempt, &f.Task
 	switch {
+	case f.left:
 	case err == nil && answer.Queued && f.cancelled:
 		d.remove(t)
 		d.Answer(new(engine.NeverStarted(a)))
@@ -482,6 +490,9 @@ func (d *drive) handOver(t *wire.Task) (size int) {
 		StartToCloseTimeout: forever, ScheduleToCloseTimeout: forever, HeartbeatTimeout: d.heartbeat(), WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: t.Name,
 	})
+	if t.IsWatch() {
+		ctx = workflow.WithTaskQueue(ctx, wire.WatchQueue(workflow.GetInfo(ctx).TaskQueueName))
+	}
 	d.flights = append(d.flights, &flight{Task: *t, future: workflow.ExecuteActivity(ctx, wire.Attempt, task, len(d.start.First.Secrets) > 0), cancel: cancel})
 	return 0
 }
@@ -508,9 +519,9 @@ func (d *drive) carries(a *event.Attempt) bool {
 	switch a.Kind {
 	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ACPAgentAttempt, event.A2AAgentAttempt, event.ChatAgentAttempt, event.NullAgentAttempt, event.HTTPAttempt:
 		return true
-	case event.NotifyAttempt, event.BenchmarkAttempt:
+	case event.NotifyAttempt, event.BenchmarkAttempt, event.SourceAttempt:
 		return d.start.Store != ""
-	case event.HumanAgentAttempt, event.RememberAttempt, event.RecallAttempt, event.SourceAttempt, event.WorktreeAttempt, event.StoreAttempt, event.HoldAttempt:
+	case event.HumanAgentAttempt, event.RememberAttempt, event.RecallAttempt, event.WorktreeAttempt, event.StoreAttempt, event.HoldAttempt:
 	}
 	return false
 }
@@ -630,7 +641,8 @@ func (d *drive) close() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if parent := d.Session.Start().First.Parent; parent != "" {
+	d.hearAdoption()
+	if parent := cmp.Or(d.carried.Caller, d.Session.Start().First.Parent); parent != "" {
 		ask := event.StartChild{Run: d.start.Header.Run, Node: d.Session.Start().First.ParentNode}
 		told := engine.Finished(ask, end)
 		if d.deadlock != nil {
@@ -640,8 +652,13 @@ func (d *drive) close() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := workflow.SignalExternalWorkflow(d.ctx, parent, "", wire.Ended, b).Get(d.ctx, nil); err != nil {
-			workflow.GetLogger(d.ctx).Debug("the caller has ended", "error", err)
+		for heard := ""; heard != parent; { // a run that adopts this one meanwhile hears of it, too
+			heard = parent
+			if err := workflow.SignalExternalWorkflow(d.ctx, parent, "", wire.Ended, b).Get(d.ctx, nil); err != nil {
+				workflow.GetLogger(d.ctx).Debug("the caller has ended", "error", err)
+			}
+			d.hearAdoption()
+			parent = cmp.Or(d.carried.Caller, parent)
 		}
 	}
 	return wire.Encode(end)

@@ -24,6 +24,7 @@ type rows struct {
 	weighed int // size at the last weighing
 	full    bool
 	starts  bool // a row has changed that says when runs start by themselves
+	loops   bool // the same, of loops
 }
 
 // Put implements shared.Rows.
@@ -32,7 +33,7 @@ func (r *rows) Put(space, key string, body []byte) error {
 	if r.size += len(body) - len(before); !found {
 		r.size += len(key)
 	}
-	r.starts = r.starts || shared.TellsStart(space)
+	r.starts, r.loops = r.starts || shared.TellsStart(space), r.loops || shared.TellsLoop(space, false)
 	return r.Map.Put(space, key, body)
 }
 
@@ -41,7 +42,7 @@ func (r *rows) Delete(space, key string) error {
 	if before, found, _ := r.Map.Get(space, key); found {
 		r.size -= len(key) + len(before)
 	}
-	r.starts = r.starts || shared.TellsStart(space)
+	r.starts, r.loops = r.starts || shared.TellsStart(space), r.loops || shared.TellsLoop(space, true)
 	return r.Map.Delete(space, key)
 }
 

@@ -177,7 +177,7 @@ func (k *keeper) isNews() bool {
 			return true
 		}
 	}
-	return k.rows.starts || k.goesOn != k.goesOf || k.look == nil && (len(k.holders()) > 0) != (k.sweep.future != nil)
+	return k.rows.starts || k.rows.loops || k.goesOn != k.goesOf || k.look == nil && (len(k.holders()) > 0) != (k.sweep.future != nil)
 }
 
 // turn does what has come due.

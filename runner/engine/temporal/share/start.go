@@ -18,6 +18,8 @@ import (
 type starter struct {
 	due      bool       // an event is due
 	at       event.Time // the next moment of a routine; 0: none
+	looks    event.Time // when registered loops are looked after; 0: there are none
+	soon     bool       // the look was asked for: another one follows, because a run tells its end before the server knows it
 	launch   workflow.Future
 	moved    bool // something has changed since the launch began
 	failures int  // one after the other
@@ -34,6 +36,9 @@ const (
 	// shortRest and longRest bound the pause after a launch that has failed, or that has started nothing.
 	shortRest = time.Second
 	longRest  = time.Minute
+	// soonAgain and nowAndThen are when registered loops are looked after again.
+	soonAgain  = 2 * time.Second
+	nowAndThen = 30 * time.Second
 )
 
 // startRuns has a worker start the runs that are to start now, and sets the alarm for the next ones.
@@ -44,7 +49,20 @@ func (k *keeper) startRuns() (err error) {
 			return err
 		}
 	}
+	if k.rows.loops {
+		keeps, err := shared.KeepsLoops(&k.rows)
+		if err != nil {
+			return err
+		}
+		k.rows.loops, k.soon, k.looks = false, keeps, 0
+		if keeps {
+			k.looks = k.now
+		}
+	}
 	at := k.at
+	if k.looks != 0 && (at == 0 || k.looks < at) {
+		at = k.looks
+	}
 	if k.due {
 		at = k.now
 	}
@@ -62,7 +80,7 @@ func (k *keeper) startRuns() (err error) {
 	k.wake.stop()
 	ctx := workflow.WithActivityOptions(k.ctx, workflow.ActivityOptions{StartToCloseTimeout: launchTimeout, HeartbeatTimeout: launchSilence,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}})
-	k.launch, k.moved = workflow.ExecuteActivity(ctx, wire.Launch), false
+	k.launch, k.moved = workflow.ExecuteActivity(ctx, wire.Launch, k.looks != 0 && k.looks <= k.now), false
 	return nil
 }
 
@@ -76,7 +94,15 @@ func (k *keeper) hearLaunch() {
 	}
 	err := k.launch.Get(k.ctx, nil)
 	k.launch = nil
-	if err == nil && (k.moved || k.rows.starts) {
+	looked := k.looks != 0 && k.looks <= k.now
+	switch {
+	case err != nil || !looked:
+	case k.soon:
+		k.soon, k.looks = false, k.now.Add(soonAgain)
+	default:
+		k.looks = k.now.Add(nowAndThen)
+	}
+	if err == nil && (k.moved || k.rows.starts || looked) {
 		k.failures, k.rests = 0, 0
 		return
 	}

@@ -16,6 +16,8 @@ const (
 	Errand  = "flowrun.errand.v1"  // activity: asks it for a run, with [Asking]; [Told] answers
 	Ended   = "flowrun.ended.v1"   // signal to a run: a called run has ended
 	Posted  = "flowrun.posted.v1"  // signal to a run: a message from what runs share, as engine.PackExternal gives it
+	Adopted = "flowrun.adopted.v1" // signal to a called run: the id of another run that hears of its end
+	EndOf   = "flowrun.end.v1"     // activity: the end of a called run that has ended
 	Granted = "flowrun.granted.v1" // signal to a run: an attempt of it that waits for its first answer was granted, or its turn has come
 	Alive   = "flowrun.alive.v1"   // activity: which of some runs have ended
 	Launch  = "flowrun.launch.v1"  // activity: starts runs that are to start by themselves

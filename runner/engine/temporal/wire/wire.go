@@ -28,6 +28,9 @@ const (
 	Memo     = "flowrun" // the entry of the memo that describes a run
 )
 
+// WatchQueue is the task queue of the attempts that watch sources, beside the queue of their runs: they take no slot of other attempts.
+func WatchQueue(queue string) string { return queue + "/watch" }
+
 // Bounds of payloads, in bytes. The server refuses a payload of 2 MiB, and a workflow task of 4 MiB.
 const (
 	// MaxPayload bounds the start and the carried state of a run.
@@ -135,6 +138,7 @@ type Carried struct {
 	Number   int64              `json:"number"`             // of the next execution, from 2
 	Messages int64              `json:"messages,omitempty"` // how many messages the run has taken
 	Children map[string]*Called `json:"children,omitempty"` // those that run, by their ids
+	Caller   string             `json:"caller,omitempty"`   // the run that has adopted this one
 	// Refused are the keys of the attempts that were refused and may stand in a line, or that hold what they have, by ticket.
 	Refused map[uint64]string `json:"refused,omitempty"`
 	Errands int64             `json:"errands,omitempty"` // how many requests the run has made
