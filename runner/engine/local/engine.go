@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/artifact"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -80,6 +81,9 @@ func Open(dir string, o Options) (*Engine, error) {
 	if err != nil {
 		if err = explainDamage(dir, err); errors.As(err, new(*engine.Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
 			return nil, err // it names the store
+		}
+		if durable.IsFull(err) {
+			return nil, fmt.Errorf("%w: %s has no room left, not even to open the store (%w)", engine.ErrFull, dir, err)
 		}
 		return nil, fmt.Errorf("store %s: %w", dir, err)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,13 @@ refused likewise. With --shown the decision is valid only for the value that the
 			r.HasOutput = c.Flags().Changed("output")
 			words = append(words, "", "")
 			r.Run, r.Node, r.Word, a.asJSON = words[0], words[1], words[2], r.JSON
+			if r.Word == "" && slices.Contains(event.Words, event.Word(r.Node)) {
+				err := a.withRun(r.Run, nil, func(s *store, info engine.Info) error { return a.explainWord(s, info, &r) })
+				if missing := (*noRun)(nil); errors.As(err, &missing) {
+					missing.usage.Hint = "Name the run first. For the newest run:\n  " + quoteLine([]string{"flowrun", "decide", "latest", r.Run, r.Node})
+				}
+				return err
+			}
 			if !slices.Contains(event.Words, event.Word(r.Word)) {
 				return a.withRun(r.Run, nil, func(s *store, info engine.Info) error { return a.explainWord(s, info, &r) })
 			}

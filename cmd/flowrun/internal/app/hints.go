@@ -63,7 +63,7 @@ var wordHints = []wordHint{
 	{"draw visualize diagram dot dag", "graph FILE", ""},
 	{"repl shell eval", "console RUN", ""},
 	{"docs manual reference", "explain WORD", ""},
-	{"workflows dags pipelines", "plan .", ""},
+	{"workflow workflows dags pipelines", "plan .", ""},
 	{"workspace workspaces environments env", "runs list --env=ENVIRONMENT", "Each environment has runs of its own:"},
 	{"secret secrets", "explain secrets", ""},
 	{"login logout config configure", "doctor", "flowrun has no account and no settings."},
@@ -81,7 +81,8 @@ type flagHint struct {
 }
 
 var flagHints = []flagHint{
-	{"apply", "-f --file --filename", true, "FILE", ""},
+	{"apply", "-f --field --raw-field", true, "--input", ""},
+	{"apply", "--file --filename", true, "FILE", ""},
 	{"apply retry resume", "--auto-approve --yes -y --force -f --no-input", false, "", "It starts at once and does not ask."},
 	{"apply", "--dry-run --dryrun --check --noop --what-if -n", false, "command plan", ""},
 	{"apply plan", "-e --set --param --params -p --arg -i --parameter", true, "--input", ""},
@@ -102,7 +103,12 @@ var flagHints = []flagHint{
 	{"validate test", "--recursive -r -R", false, "./...", ""},
 	{"fmt", "--write --recursive -w -i -r", false, "", "It formats the files in place. For all folders below: flowrun fmt ./..."},
 	{"validate", "--strict --warnings-as-errors", false, "--fail-level warning", ""},
-	{"validate test", "-o --output", true, "--format", ""},
+	{"fmt", "-d", false, "--diff", ""},
+	{"validate", "--sarif", false, "--format sarif", ""},
+	{"validate test", "--junit --junitxml --junit-xml", true, "--format junit=", ""},
+	{"validate test", "-o --output", true, "--format text=", ""},
+	{"test", "-v --verbose", false, "", "It always prints each test."},
+	{"test", "--cover --cov", false, "--coverage", ""},
 	{"validate test", "--github", false, "--format github", ""},
 	{"graph", "-o --output --out", true, ">", ""},
 	{"list runs", "-n --last --max", true, "--limit", ""},
@@ -155,6 +161,12 @@ func inFlowrun(line, why string) string {
 // otherCommand returns the line that words mean which are not a command of c, with the rest of the words, and a sentence about it; or "".
 func otherCommand(c *cobra.Command, words []string) (line, why string) {
 	root := c.Root()
+	if !c.HasParent() && len(words) > 2 && words[0] == "workflow" && words[1] == "run" {
+		return quoteLine([]string{root.Name(), "apply", words[2]}), ""
+	}
+	if !c.HasParent() && len(words) == 3 && slices.Contains([]string{"approve", "reject"}, words[0]) {
+		return quoteLine([]string{root.Name(), "decide", words[1], words[2], words[0]}), ""
+	}
 	find := func(group string) (string, string) {
 		for _, h := range wordHints {
 			about, list, ofGroup := strings.Cut(h.words, ": ")
@@ -249,7 +261,12 @@ func (a *app) unknownFlag(c *cobra.Command, missing missingFlag) error {
 			continue
 		}
 		for _, flag := range strings.Fields(h.flags) {
-			if value, attached, ok := flagMatches(arguments[at], flag); ok {
+			value, attached, ok := flagMatches(arguments[at], flag)
+			if ok && flag == "-f" && h.instead == "--input" && (at+1 >= len(arguments) || !isPair.MatchString(arguments[at+1])) {
+				e.Hint = inFlowrun((&flagHint{value: true, instead: "FILE"}).rewrite(c, arguments, at, value, attached), "")
+				return e
+			}
+			if ok {
 				e.Hint = inFlowrun(h.rewrite(c, arguments, at, value, attached), h.why)
 				return e
 			}
@@ -335,6 +352,16 @@ func (h *flagHint) rewrite(c *cobra.Command, arguments []string, at int, value s
 		before = append(before, h.instead)
 	case h.instead == "./...":
 		return quoteLine([]string{c.Root().Name(), c.Name(), h.instead})
+	case strings.HasSuffix(h.instead, "text="): // the format may be named in front of it
+		format := "text"
+		if i := slices.Index(before, "--format"); i >= 0 && i+1 < len(before) {
+			format = before[i+1]
+			before = slices.Delete(before, i, i+2)
+		} else if !strings.Contains(value, ".") { // the name of a format
+			before = append(before, "--format", value)
+			break
+		}
+		before = append(before, "--format", format+"="+value)
 	case strings.HasSuffix(h.instead, "="), strings.HasSuffix(h.instead, ":"):
 		before = append(before, strings.Fields(h.instead+value)...)
 	case h.instead != "":
@@ -380,6 +407,16 @@ func (a *app) withoutPairs(c *cobra.Command, words []string) error {
 	}
 	return &args.Error{Message: fmt.Sprintf("%q is not the name of a workflow", withoutPairValue(words[at])),
 		Hint: "An input has the flag --input, and a variable has the flag --var:\n  " + quoteLine(line)}
+}
+
+// notFiles are words that other tools have behind run, and the command that each means.
+var notFiles = map[string]string{"list": "runs list", "ls": "runs list", "view": "runs show latest", "show": "runs show latest", "watch": "runs watch latest",
+	"cancel": "cancel latest", "rerun": "retry latest", "delete": "runs prune --keep 10 --dry-run"}
+
+// exists reports whether there is a file or folder of this name.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // isPair matches a value as other tools take it without a flag: NAME=VALUE.

@@ -61,6 +61,17 @@ func adviseFirst(path string, list diag.List) diag.List {
 				list[i].Detail += " The files of a folder are one program. If each file is a program of its own, name the files, flowrun validate FILE..., or give each file a folder."
 			}
 		case dsl.CodeUnreadable:
+			switch {
+			case notFiles[path] != "":
+				list[i].Detail += " The command for runs is  flowrun " + notFiles[path] + "."
+				continue
+			case path == "-":
+				list[i].Detail += " Only flowrun fmt reads standard input: write the text to a file, NAME.flow.hcl."
+				continue
+			case strings.ContainsAny(path, "*?"):
+				list[i].Detail += " The shell expands * only without quotes. For all folders below, write ./..."
+				continue
+			}
 			if near := nearestFile(path); near != "" {
 				list[i].Detail += fmt.Sprintf(" Did you mean %q?", near)
 			}

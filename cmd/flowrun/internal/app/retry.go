@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -33,14 +34,15 @@ has changed, before the first step starts; --dry-run shows it and starts nothing
 
 RUN must have ended: to continue a run that has not, use resume. Sensitive values are read from where RUN got them, and may have
 changed; the journal records that they differ. Give values of the command line again.`,
-		RunE: func(_ *cobra.Command, words []string) error {
+		RunE: func(c *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if r.Changed = r.File != ""; r.File == retryBegun {
 				r.File = ""
 			}
 			if len(words) == 2 {
 				if !r.Changed || r.File != "" {
-					return args.Errorf("there is a word too many: %q", words[1])
+					return &args.Error{Message: fmt.Sprintf("there is a word too many: %q", words[1]),
+						Hint: inFlowrun(quoteLine([]string{c.Root().Name(), "retry", words[0], "--only", words[1]}), "retry takes a run. To run one step again:")}
 				}
 				r.File = words[1]
 			}

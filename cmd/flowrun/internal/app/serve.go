@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,10 @@ The HTTP API is described at /api/v1/openapi.json. Requests need the header  Aut
 file serve.token. /healthz and /readyz need none, nor do deliveries to webhooks (POST /webhooks/NAME), which are signed: see flowrun explain on.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Paths = words
+			if len(words) == 1 && slices.Contains([]string{"start", "stop", "status", "restart", "reload"}, words[0]) && !exists(words[0]) {
+				return &args.Error{Message: fmt.Sprintf("%q is neither a file nor a folder", words[0]),
+					Hint: "flowrun serve is the daemon itself, until Ctrl-C or TERM. flowrun serve --print-unit prints a unit for systemd, which starts and stops it."}
+			}
 			return a.runServe(&o)
 		},
 	}

@@ -108,6 +108,10 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		a.err.Printf("%s\n", a.describeUndriven(s, info))
 	} else if r.At == 0 && info.Trouble != "" {
 		a.err.Printf("%s\n", a.describeTrouble(info))
+	} else if r.At == 0 && !info.Status.Terminal() {
+		if lines := answerLines(s, info.Run, a.sceneOf(s, nil).Flags); lines != "" {
+			a.err.Printf("It waits for people. Answer with:\n%s", lines)
+		}
 	}
 	return nil
 }

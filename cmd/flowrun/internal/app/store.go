@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/trace/otlp"
 )
@@ -249,12 +250,35 @@ func placeOf(s *store) string {
 	return "in " + s.Dir()
 }
 
+// answerLines are the commands that answer what a run waits for people for, or "".
+func answerLines(s *store, run, flags string) (lines string) {
+	out, err := s.Ask(context.Background(), event.StoreRequest{Asks: true})
+	if err != nil {
+		return ""
+	}
+	asks, err := ui.ReadAsks(out)
+	if err != nil {
+		return ""
+	}
+	for i := range asks {
+		if asks[i].Run == run {
+			lines += asks[i].Command(flags) + "\n"
+		}
+	}
+	return lines
+}
+
 // describeUndriven explains how to resume a run that no process drives.
 func (a *app) describeUndriven(s *store, info engine.Info) string {
 	if s.Address() != "" {
 		return "The run does not continue: " + a.describeTrouble(info)
 	}
-	return "Interrupted: no process drives this run. Continue with:\n  flowrun resume " + s.Top(context.Background(), info) + a.sceneOf(s, nil).Flags
+	flags := a.sceneOf(s, nil).Flags
+	again := "  flowrun resume " + s.Top(context.Background(), info) + flags
+	if lines := answerLines(s, info.Run, flags); lines != "" {
+		return "It waits for people, and no process drives it. Answer with:\n" + lines + "Then continue with:\n" + again
+	}
+	return "Interrupted: no process drives this run. Continue with:\n" + again
 }
 
 // sceneOf returns how messages refer to the runs of a store.

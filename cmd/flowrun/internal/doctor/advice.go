@@ -51,7 +51,7 @@ func WayOut(err error) error {
 	switch {
 	case strings.Contains(err.Error(), "\n"):
 	case errors.Is(err, engine.ErrFull):
-		return fmt.Errorf("%w\nFree some space. flowrun runs prune removes ended runs and their logs.", err)
+		return fmt.Errorf("%w\nFree some space. As soon as a little is free, flowrun runs prune removes ended runs and their logs.", err)
 	case errors.As(err, new(*engine.OlderStore)):
 		return fmt.Errorf("%w\nThe next flowrun apply or flowrun resume does; resume does not change a run that has ended.", err)
 	case errors.Is(err, engine.ErrForeign), errors.Is(err, memories.ErrForeign):

@@ -53,7 +53,7 @@ func Inbox(t *Term, asks []Ask, flags string, now time.Time) {
 		}
 		head := fmt.Sprintf("%s of run %s (%s), %s", Clean(a.Node), Clean(a.Run), Clean(a.Workflow), Ago(a.Since, now))
 		if a.Until != nil {
-			head += ", until " + a.Until.UTC().Format(time.RFC3339)
+			head += ", until " + t.Clock(event.At(*a.Until))
 		}
 		t.Printf("%s\n", t.Style(bold, head))
 		t.Printf("  %s\n", strings.ReplaceAll(CleanLines(strings.TrimSpace(a.Prompt)), "\n", "\n  "))
@@ -63,8 +63,13 @@ func Inbox(t *Term, asks []Ask, flags string, now time.Time) {
 		if who := a.who(); who != "" {
 			t.Printf("  %s\n", who)
 		}
-		t.Printf("  flowrun decide %s %s %s --shown %s%s\n", Clean(a.Run), Quote(a.Node), Clean(strings.Join(a.Words, "|")), Clean(a.Shown), flags)
+		t.Printf("%s\n", a.Command(flags))
 	}
+}
+
+// Command is the line that answers, in which the person chooses one of the words.
+func (a *Ask) Command(flags string) string {
+	return fmt.Sprintf("  flowrun decide %s %s %s --shown %s%s", Clean(a.Run), Quote(a.Node), Clean(strings.Join(a.Words, "|")), Clean(a.Shown), flags)
 }
 
 // shownLines are the lines of a value: a text as it is, anything else as JSON.
