@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -29,7 +31,7 @@ func parse(src []byte) ([]*node, error) {
 		if err := d.Decode(&y); errors.Is(err, io.EOF) {
 			return docs, nil
 		} else if err != nil {
-			return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+			return nil, notYAML(src, strings.TrimPrefix(err.Error(), "yaml: "))
 		}
 		if y.Kind != yaml.DocumentNode || len(y.Content) != 1 {
 			continue
@@ -229,4 +231,21 @@ func oneLine(s string) string {
 		return string(r) + " …"
 	}
 	return string(r)
+}
+
+var yamlLine = regexp.MustCompile(`^line (\d+):`)
+
+// notYAML is the error of a text that the parser refuses. Within { } an expression needs quotes, and the parser does not say so.
+func notYAML(src []byte, says string) error {
+	hint := ""
+	if m := yamlLine.FindStringSubmatch(says); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		lines := bytes.Split(src, []byte("\n"))
+		for _, line := range lines[min(max(n-1, 0), len(lines)):min(n+1, len(lines))] {
+			if bytes.Contains(line, []byte("${{")) {
+				hint = ". Within { } put ${{ … }} in quotes"
+			}
+		}
+	}
+	return fmt.Errorf("the file is not valid YAML: %s%s", says, hint)
 }

@@ -147,6 +147,8 @@ func unknownCommand(c *cobra.Command, words []string) error {
 	}
 	if near := diag.Nearest(words[0], names); near != "" {
 		e.Hint = fmt.Sprintf("Did you mean %q?", near)
+	} else if c.Name() == "loop" && len(words) == 1 {
+		e.Hint = inFlowrun(quoteLine([]string{c.Root().Name(), "loop", "run", words[0]}), "")
 	}
 	return e
 }

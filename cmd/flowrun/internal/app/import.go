@@ -86,8 +86,8 @@ func (a *app) runImport(i *args.Import) error {
 		return nil
 	}
 	fsys, base, opts := a.openFolder(out)
-	_, list := dsl.Check(fsys, base, opts)
-	ui.Diagnostics(a.err, list, ui.Sources{})
+	p, list := dsl.Check(fsys, base, opts)
+	ui.Diagnostics(a.err, list, ui.Sources(p.Sources))
 	a.err.Printf("wrote %s\n", out)
 	if list.HasErrors() {
 		return &ended{refusal(list)}

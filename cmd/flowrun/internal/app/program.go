@@ -184,6 +184,9 @@ func knownStep(w *ir.Workflow, step string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
+	if len(names) == 0 {
+		return &args.Error{Message: fmt.Sprintf("%q has no step %q", w.Name, step), Hint: "It has no steps. The steps of a loop are in the runs that it starts: flowrun runs list."}
+	}
 	return unknown(name, names, "Its steps are "+ui.First(names, 3), fmt.Sprintf("workflow %q has no step %q", w.Name, step))
 }
 
