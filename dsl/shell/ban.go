@@ -33,6 +33,9 @@ func (b *ban) by(name string) *ban {
 	if !strings.Contains(c.detail, "$"+name) {
 		c.detail = fmt.Sprintf("The script's variable %s holds it. %s", name, c.detail)
 	}
+	if c.code == "F0250" { // the script goes on with the variable
+		c.detail = strings.ReplaceAll(c.detail, "{value}", `"$`+name+`"`)
+	}
 	return &c
 }
 
