@@ -189,9 +189,9 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/programs", about: "The registered programs, and what starts their runs.", answer: Programs{}, do: (*Server).programs},
 	{method: "GET", path: "/api/v1/dispatch", about: "The open work that was handed in, the first to do first, with the work that it needs.", answer: WorkList{}, do: (*Server).listWork, query: []param{
 		{"all", "Also what is closed or cancelled.", "boolean"}, {"tickets", "The tickets of the store's own backlog instead.", "boolean"}}},
-	{method: "POST", onDisk: true, path: "/api/v1/dispatch", about: "Hands in work for loops.", body: Work{}, answer: Added{}, do: change("dispatch", "", nil, addWork)},
+	{method: "POST", path: "/api/v1/dispatch", about: "Hands in work for loops.", body: Work{}, answer: Added{}, do: change("dispatch", "", nil, addWork)},
 	{method: "GET", path: "/api/v1/dispatch/{id}", about: "Work that was handed in.", answer: WorkItem{}, do: (*Server).showWork},
-	{method: "POST", onDisk: true, path: "/api/v1/dispatch/{id}/cancel", about: "Takes work back.", body: Nothing{}, answer: Cancelled{}, do: change("dispatch.cancel", "id", (*Server).knowWork, cancelWork)},
+	{method: "POST", path: "/api/v1/dispatch/{id}/cancel", about: "Takes work back.", body: Nothing{}, answer: Cancelled{}, do: change("dispatch.cancel", "id", (*Server).knowWork, cancelWork)},
 	{method: "GET", path: "/api/v1/routines", about: "The registered routines by name.", answer: Routines{}, do: (*Server).routines, query: []param{
 		{"next", "How many of the next moments of each; 0 if it is left out, 100 at most.", "integer"}}},
 	{method: "POST", path: "/api/v1/routines/{routine}/pause", about: "Lets no moment of a routine start a run.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.pause", "routine", (*Server).knowRoutine, changeRoutine(event.RoutinePause))},
@@ -201,9 +201,9 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/loops/{loop}", about: "State of a loop.", answer: LoopStatus{}, do: (*Server).loop},
 	{method: "GET", path: "/api/v1/loops/{loop}/items", about: "The items that the agents of a loop have.", answer: LoopItems{}, do: (*Server).loopItems, query: []param{
 		{"all", "Also items without an agent.", "boolean"}}},
-	{method: "POST", onDisk: true, path: "/api/v1/loops/{loop}/pause", about: "Lets a loop, or one of its agents, take nothing for a while.", body: LoopPause{}, answer: LoopControl{}, do: change("loop.pause", "loop", (*Server).knowLoop, pauseLoop)},
-	{method: "POST", onDisk: true, path: "/api/v1/loops/{loop}/resume", about: "Ends pauses and a stop of a loop.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.resume", "loop", (*Server).knowLoop, resumeLoop)},
-	{method: "POST", onDisk: true, path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},
+	{method: "POST", path: "/api/v1/loops/{loop}/pause", about: "Lets a loop, or one of its agents, take nothing for a while.", body: LoopPause{}, answer: LoopControl{}, do: change("loop.pause", "loop", (*Server).knowLoop, pauseLoop)},
+	{method: "POST", path: "/api/v1/loops/{loop}/resume", about: "Ends pauses and a stop of a loop.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.resume", "loop", (*Server).knowLoop, resumeLoop)},
+	{method: "POST", path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},
 	{method: "GET", path: "/api/v1/stats", about: "How many tasks were done in a span of time, how well, how fast and at what cost.", answer: Stats{}, do: (*Server).stats, query: []param{
 		{"since", "The age at which the span begins, such as 7d; 24h if it is left out.", "string"}, {"by", "Figures for each workflow, agent, pattern or version.", "string"},
 		{"daily", "Also the figures of each day, in the server's time zone.", "boolean"},
@@ -391,7 +391,7 @@ func (s *Server) onlyOnDisk(to *route) *refusal {
 	if !to.onDisk || s.daemon.store.Address() == "" {
 		return nil
 	}
-	return &refusal{http.StatusConflict, "engine", "loops, dispatched work, webhooks and the memory are for a store on this machine, and a Temporal server keeps these runs"}
+	return &refusal{http.StatusConflict, "engine", "webhooks and the memory are for a store on this machine, and a Temporal server keeps these runs"}
 }
 
 // find returns the route of a request, with the values of its path; nil if there is none, with the methods that its path takes.

@@ -68,7 +68,7 @@ var navigations = []navigation{{"", "Now"}, {"runs", "Runs"}, {"inbox", "Inbox"}
 	{"limits", "Limits"}, {"numbers", "Numbers"}, {"memory", "Memory"}, {"letters", "Dead letters"}, {"audit", "Audit"}}
 
 // onDisk are the pages of what only a store on this machine has.
-var onDisk = []string{"loops", "memory"}
+var onDisk = []string{"memory"}
 
 // navigations are the entries of the navigation, without those of pages that would always be empty.
 func (p *Pages) navigations() []navigation {

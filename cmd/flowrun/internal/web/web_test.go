@@ -1224,14 +1224,22 @@ func TestPagesOfAServer(t *testing.T) {
 	h := &house{t: t, at: at, store: local.store, web: &http.Client{Timeout: time.Minute}}
 	for _, path := range []string{"/", "/runs", "/runs/" + run, "/inbox", "/limits", "/numbers", "/events", "/audit"} {
 		page := h.has(path, address)
-		for _, left := range []string{`<li><a href="/loops"`, `<li><a href="/memory"`} {
+		for _, left := range []string{`<li><a href="/memory"`} {
 			if strings.Contains(page, left) {
 				t.Errorf("%s has %s", path, left)
 			}
 		}
 	}
-	if _, page := h.post("/dispatch", "title", "Fix it"); !strings.Contains(page, "a Temporal server keeps these runs") {
-		t.Errorf("dispatched work is taken: %s", page)
+	if status, page := h.post("/dispatch", "title", "Fix it"); status != 200 || !strings.Contains(page, "Fix it") {
+		t.Errorf("dispatched work gives %d: %s", status, page)
+	}
+	r, err := http.Post(at+"/api/v1/memory/forget", "application/json", strings.NewReader(`{"ids": ["M-1"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r.Body)
+	if r.Body.Close(); err != nil || r.StatusCode != 409 || !strings.Contains(string(text), "a Temporal server keeps these runs") {
+		t.Errorf("the memory answers %d: %s, %v", r.StatusCode, text, err)
 	}
 	if status, page := h.post("/runs/" + run + "/retry"); status != 200 || !strings.Contains(page, "repeats the other") {
 		t.Errorf("a retry gives %d: %s", status, page)
