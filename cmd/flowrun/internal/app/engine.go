@@ -37,7 +37,7 @@ var onEngine = map[string]string{
 	"runs list": carried, "runs show": carried, "runs watch": carried, "runs timeline": carried, "runs diff": carried, "events": carried, "logs": carried,
 	"console": carried, "graph": carried, "replay": carried, "export": carried, "cancel": carried, "resume": carried, "retry": carried,
 	"inbox": carried, "decide": carried, "kv": carried, "emit": carried, "sync": carried, "limits": carried, "agents": carried,
-	"routines": carried, "programs": carried, "dlq": carried, "serve": carried, "open": carried, "loop": carried, "dispatch": carried,
+	"routines": carried, "programs": carried, "dlq": carried, "serve": carried, "open": carried, "loop": carried, "dispatch": carried, "stats": carried,
 
 	"validate": aside, "test": aside, "fmt": aside, "explain": aside, "schema": aside, "init": aside, "import": aside, "lsp": aside, "memory": aside,
 	"plan": aside, "simulate": aside, "version": aside, "man": aside, "completion": aside, "help": aside, "backlog": aside, guardianName: aside, "__complete": aside, "__completeNoDesc": aside,
@@ -47,7 +47,6 @@ var onEngine = map[string]string{
 	"restore":    "restores a store. Restore the database of the server with its own tools.",
 	"mcp":        "offers the runs of a store to agents. Leave the engine out.",
 	"loop next":  "asks the sources of a loop from this machine, and workers have their files and programs. Look at the loop with loop status and loop items.",
-	"stats":      "computes figures of a store. Count runs with: runs list --json.",
 	"gate":       "changes baselines of a store. Leave the engine out.",
 }
 
