@@ -23,5 +23,9 @@ func init() {
 		return
 	}
 	usual := debug.SetGCPercent(startPercent)
-	time.AfterFunc(startTime, func() { debug.SetGCPercent(usual) })
+	time.AfterFunc(startTime, func() {
+		if percent := debug.SetGCPercent(usual); percent != startPercent { // the command has chosen another one
+			debug.SetGCPercent(percent)
+		}
+	})
 }

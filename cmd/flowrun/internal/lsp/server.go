@@ -16,8 +16,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -64,10 +66,17 @@ type server struct {
 	read map[string]*cached // of the files that are not open
 }
 
+// gcPercent lets the heap grow to five times what lives before a collection. Each edit checks a program anew and drops what the check before
+// has made, so collections are a quarter of the time from an edit in 1,000 steps to its findings at the usual 100 percent.
+const gcPercent = 400
+
 // Serve answers a client until it says exit, or its input ends. The error is nil if the client has said shutdown before.
 func Serve(in io.Reader, out io.Writer, c Config) error {
 	s := &server{Config: c, writer: &writer{out: out}, open: map[string]*document{}, stale: map[string]bool{}, alone: map[string]bool{},
 		found: map[string]diag.List{}, published: map[string][]string{}, wake: make(chan struct{}, 1), read: map[string]*cached{}}
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	}
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
