@@ -22,8 +22,8 @@ variable "min_coverage" {
 
 variable "max_mib" {
   type        = number
-  default     = 60
-  description = "The largest size of the stripped binary, in MiB: 10 of them are the weights of the embedder, 15 the client of Temporal."
+  default     = 62
+  description = "The largest size of the stripped binary, in MiB: 10 of them are the weights of the embedder, 15 the client of Temporal. A release has 57."
 }
 
 gate "coverage" {
