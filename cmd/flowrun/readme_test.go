@@ -116,6 +116,6 @@ func session(dir, path, text string) string {
 	return out.String()
 }
 
-var differs = regexp.MustCompile(`\b[a-z2-7]{12}\b|\d+\.\ds|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \([^)]*\)|, (just now|\d+ s ago), |\d{4}-\d\d-\d\dT[\d:.]+Z`)
+var differs = regexp.MustCompile(`\b[a-z2-7]{12}\b|\d+\.\ds|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( \([^)]*\))?|, (just now|\d+ s ago), |\d{4}-\d\d-\d\dT[\d:.]+Z`)
 
 func same(s string) string { return differs.ReplaceAllString(s, "…") }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,10 @@ func TestHints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	root, err := filepath.Abs("../../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var have strings.Builder
 	typed := 0
 	for line := range strings.Lines(string(want)) {
@@ -31,7 +36,7 @@ func TestHints(t *testing.T) {
 		if code != exitUsage {
 			t.Errorf("flowrun %s ends with %d and says\n%s", words, code, &said)
 		}
-		have.WriteString(line + said.String())
+		have.WriteString(line + strings.ReplaceAll(said.String(), root, "REPOSITORY"))
 		for told := range strings.Lines(said.String()) {
 			if command, ok := strings.CutPrefix(strings.TrimPrefix(told, "In flowrun, write:"), " "); ok {
 				typed++
