@@ -77,8 +77,9 @@ func About(word string) (text, near string, ok bool) {
 		parts = append(parts, fmt.Sprintf("# %s\n\n%s\n", word, strings.Replace(absent, "@", `"NAME"`, 1)))
 	}
 	switch meant := schema.Meant[word]; {
+	case meant != "" && t.block(word) != nil: // the block does what other tools mean, or explains itself
 	case meant != "" && len(parts) > 0:
-		parts = append(parts, fmt.Sprintf("Users of other tools: for their `%s`, write  %s\n", word, meant))
+		parts = append([]string{fmt.Sprintf("Users of other tools: for their `%s`, write  %s\n", word, meant)}, parts...)
 	case meant != "":
 		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no `%s`; write  %s\n", word, word, meant))
 		if text := t.page(firstWord.FindString(meant)); text != "" {
