@@ -94,7 +94,7 @@ func (l *launching) register(text string) {
 	l.Helper()
 	start := begin(parse(l.T, text))
 	start.Header.Workflow, start.First.Workflow = "", ""
-	if _, err := l.Register(l.Context(), "/work/flow.hcl", &start); err != nil {
+	if _, err := l.Register(l.Context(), "/flows/flow.hcl", &start); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -263,7 +263,7 @@ workflow "check" {
 	l.until("the run that a person has started", func() bool { return count() == before+1 })
 	change(event.RoutineResume)
 	l.until("a run more", func() bool { return count() >= before+2 })
-	if _, err := l.Unregister(t.Context(), "/work/flow.hcl"); err != nil {
+	if _, err := l.Unregister(t.Context(), "/flows/flow.hcl"); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(time.Second)
