@@ -46,6 +46,7 @@ var sharedFiles = map[string]string{
 	"kv_ask":        "a request to what runs share",
 	"loop_ask":      "a loop of a program, and its run",
 	"limits_ask":    "the limits that runs share, and changes of them",
+	"memory_away":   "the commands of the memory that a worker carries out",
 	"memory_open":   "opening the memory, and its errors",
 	"memory_change": "commands that change named entries",
 	"memory_entry":  "entries that flags describe",

@@ -24,49 +24,51 @@ import (
 const layers = `
 dsl/libm                    pure:
 dsl/limits                  leaf:
+dsl/lazyregexp              once:
 
 dsl/value                        pure:
-dsl/diag                         pure:
+dsl/diag                         pure: dsl/lazyregexp
 dsl/ir                           pure: dsl/value
-dsl/syntax                       pure: dsl/diag hcl cty
+dsl/syntax                       pure: dsl/diag hcl cty dsl/lazyregexp
 dsl/format                       pure: dsl/diag dsl/syntax hcl
 dsl/schema                       pure: dsl/value
-dsl/shell                        pure: dsl/diag sh
-dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text yaml
-dsl/check                        pure: loop/schedule dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
-dsl/importer                     pure: dsl/diag dsl/format dsl/syntax yaml
-dsl/core                         pure: dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax dsl/value hcl
+dsl/shell                        once: dsl/diag sh dsl/lazyregexp
+dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text yaml dsl/lazyregexp
+dsl/check                        pure: loop/schedule dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty dsl/lazyregexp
+dsl/importer                     pure: dsl/diag dsl/format dsl/syntax yaml dsl/lazyregexp
+dsl/core                         pure: dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax dsl/value hcl dsl/lazyregexp
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
-dsl                              dsl/check dsl/core dsl/diag dsl/expr dsl/format dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
+dsl                              dsl/check dsl/core dsl/diag dsl/expr dsl/format dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl dsl/lazyregexp
 dsl/disk                         dsl
-dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
-dsl/editor                       dsl/reference dsl/schema dsl/syntax hcl
+dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value dsl/lazyregexp
+dsl/editor                       dsl/reference dsl/schema dsl/syntax hcl dsl/lazyregexp
 
 runner/event                     pure: dsl/ir dsl/value
 loop                             pure: runner/event
 loop/machine                     pure: dsl/ir dsl/value loop runner/compose runner/event runner/plan runner/snapshot
 runner/heap                      pure:
-runner/scripts                   pure: dsl/ir dsl/shell
+runner/scripts                   pure: dsl/ir dsl/shell dsl/lazyregexp
 runner/outline                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
 runner/policy                    pure: dsl/libm
 runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/compose                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
-runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/judge runner/outline runner/plan runner/policy runner/request runner/slots runner/snapshot
+runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/judge runner/outline runner/plan runner/policy runner/request runner/slots runner/snapshot dsl/lazyregexp
 runner/slots                     pure: dsl/value runner/heap runner/snapshot
 runner/snapshot                  once: dsl/value
 runner/snapshot/snapshottest     dsl/ir runner/event runner/machine runner/plan
 runner/retry                     pure: dsl/ir dsl/value runner/event runner/plan runner/view
-runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan
+runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan dsl/lazyregexp
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/reuse                     pure: dsl/ir dsl/value runner/event runner/plan runner/replay runner/retry runner/view
 runner                           runner/reuse
-cmd/flowrun/internal/ui          runner/reuse runner/simulate
+cmd/flowrun/internal/ui          runner/reuse runner/simulate dsl/lazyregexp
 runner/journal                   pure: runner/event
 runner/artifact                  memory/private runner/event
+runner/artifact/bucket
 runner/judge                     pure: dsl/ir dsl/value runner/event
 runner/admission                 pure: dsl/value runner/event runner/shared
-runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event runner/snapshot
+runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event runner/snapshot dsl/lazyregexp
 runner/watch
 runner/trace                     pure: dsl/ir runner/event runner/view
 runner/trace/otlp                runner/trace memory/private
@@ -78,33 +80,33 @@ runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
 runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source loop/worktree memory runner/compose runner/durations runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/forecast runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/scripts runner/stats runner/trace runner/view runner/watch
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
-runner/flowtest                  dsl/expr dsl/ir dsl/value loop/backlog loop/machine loop/source runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view runner/webhook
+runner/flowtest                  dsl/expr dsl/ir dsl/value loop/backlog loop/machine loop/source runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view runner/webhook dsl/lazyregexp
 runner/simulate                  dsl/ir dsl/value runner runner/engine runner/event runner/flowtest runner/plan
 runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
 runner/logs                      memory/private runner/event runner/executor/command runner/view
-runner/fleet                     dsl/ir memory/private runner runner/artifact runner/engine runner/engine/temporal runner/engine/temporal/payload runner/engine/temporal/work runner/event runner/standalone
+runner/fleet                     dsl/ir loop loop/worktree memory/private runner runner/executor/recall runner/artifact runner/artifact/bucket runner/engine runner/engine/temporal runner/engine/temporal/payload runner/engine/temporal/work runner/event runner/logs runner/standalone
 runner/standalone                dsl/value runner runner/engine runner/engine/local runner/event runner/executor runner/executor/a2a runner/executor/acp runner/executor/chat runner/executor/command runner/executor/http runner/executor/mcp runner/follow runner/live runner/logs runner/outline runner/plan runner/trace/otlp runner/view runner/view/graph
-runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal runner/snapshot
+runner/engine                    dsl/value runner/durations runner/event runner/heap runner/journal runner/snapshot dsl/lazyregexp
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/durable dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared runner/snapshot sqlite
 runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
 runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/payload runner/engine/temporal/run runner/engine/temporal/share runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal runner/shared temporal temporal-api
 runner/engine/temporal/run       pure: runner/admission runner/engine runner/engine/temporal/wire runner/event runner/journal runner/shared temporal-workflow temporal-errors temporal-enums
 runner/engine/temporal/share     pure: dsl/ir runner/admission runner/engine runner/engine/temporal/wire runner/event runner/shared temporal-workflow temporal-errors
-runner/engine/temporal/wire      pure: dsl/value runner/admission runner/engine runner/event runner/journal runner/shared
+runner/engine/temporal/wire      pure: dsl/value flate runner/admission runner/engine runner/event runner/journal runner/shared
 runner/engine/temporal/payload   temporal temporal-api protobuf
 runner/engine/temporal/work      runner/admission runner/engine runner/engine/temporal/wire runner/event runner/executor temporal
 runner/executor/benchmark        dsl/ir dsl/value runner/event runner/executor
 runner/executor                  runner/event runner/executor/mask
-runner/executor/mask             pure: dsl/value
+runner/executor/mask             pure: dsl/value dsl/lazyregexp
 runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request
 runner/executor/sse              pure:
 runner/executor/notify           dsl/ir dsl/value runner/event runner/executor runner/policy runner/shared
 runner/executor/recall           dsl/value runner/event runner/executor
-runner/executor/protocol         pure: dsl/value runner/event runner/executor
-runner/executor/chat             dsl/ir dsl/value memory/window runner/event runner/executor runner/executor/http runner/executor/mask runner/executor/mcp runner/executor/protocol runner/executor/sse
+runner/executor/protocol         pure: dsl/value runner/event runner/executor dsl/lazyregexp
+runner/executor/chat             dsl/ir dsl/value memory/text memory/window runner/event runner/executor runner/executor/http runner/executor/mask runner/executor/mcp runner/executor/protocol runner/executor/sse dsl/lazyregexp
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
 runner/executor/mcp              dsl/value runner/event runner/executor runner/executor/http mcp
 runner/executor/a2a              dsl/value runner/event runner/executor runner/executor/http runner/executor/protocol runner/executor/sse
@@ -123,34 +125,33 @@ memory/vector                    chromem
 memory/embed                     memory/embed/uselite
 memory/embed/glove               dsl/libm memory/embed/pack memory/embed/wordlist memory/text
 memory/embed/pack                huff0
-memory/lazyregexp                once:
-memory/learn                     pure: dsl/libm memory/entry memory/text memory/lazyregexp
-memory/window                    pure: memory/text memory/lazyregexp
+memory/learn                     pure: dsl/libm memory/entry memory/text dsl/lazyregexp
+memory/window                    pure: memory/text dsl/lazyregexp
 memory/embed/uselite             dsl/libm memory/embed/pack memory/embed/wordlist sys text
 memory/embed/wordlist            pure:
-memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/lazyregexp
+memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window dsl/lazyregexp
 
 loop/schedule                    pure: dsl/diag loop/zone cron
 loop/zone                        pure: dsl/diag
-loop/backlog                     once: memory/lazyregexp runner/event goldmark
-loop/source                      dsl/ir dsl/value loop/backlog runner/event runner/executor runner/shared
+loop/backlog                     once: dsl/lazyregexp runner/event goldmark
+loop/source                      dsl/ir dsl/value loop/backlog runner/event runner/executor runner/shared dsl/lazyregexp
 loop/worktree                    dsl/ir runner/event runner/executor
 
 workflows
 
 cmd/flowrun                      cmd/flowrun/internal/app cmd/flowrun/internal/boot
 cmd/flowrun/internal/boot
-cmd/flowrun/internal/args         dsl/value
+cmd/flowrun/internal/args         dsl/value dsl/lazyregexp
 cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/scripts runner/stats runner/view isatty sys diff
-cmd/flowrun/internal/lsp            dsl dsl/diag dsl/editor dsl/format dsl/reference dsl/syntax
+cmd/flowrun/internal/lsp            dsl dsl/diag dsl/editor dsl/format dsl/reference dsl/syntax dsl/lazyregexp
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/revision
 cmd/flowrun/internal/comparison  cmd/flowrun/internal/args cmd/flowrun/internal/revision cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir runner/outline runner/plan
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
-cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir dsl/value memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
-cmd/flowrun/internal/mcp         mcp
-cmd/flowrun/internal/serve       dsl dsl/disk dsl/ir dsl/value loop loop/machine loop/schedule loop/worktree memory memory/entry memory/private memory/store runner runner/engine runner/event runner/journal runner/learning runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook diff
-cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/ir dsl/value memory/entry runner/event runner/stats runner/view runner/view/graph
+cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir dsl/value memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone dsl/lazyregexp
+cmd/flowrun/internal/mcp         mcp dsl/lazyregexp
+cmd/flowrun/internal/serve       dsl dsl/disk dsl/ir dsl/value loop loop/machine loop/schedule loop/worktree memory memory/entry memory/private memory/store runner runner/engine runner/event runner/journal runner/learning runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook diff dsl/lazyregexp
+cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/ir dsl/value memory/entry runner/event runner/stats runner/view runner/view/graph dsl/lazyregexp
 cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/a2a -runner/executor/acp -runner/executor/command -runner/executor/http -runner/executor/mcp -runner/executor/recall -runner/executor/secret -memory/private -memory/private/durable -memory/cache -dsl/check -dsl/lower cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor
@@ -161,14 +162,14 @@ cmd/flowbench/internal/floor     sqlite
 cmd/memeval                      memory memory/embed memory/eval
 
 cmd/release
-cmd/site                         goldmark
+cmd/site                         dsl/reference goldmark
 `
 
 // modules are the short names of what lies outside.
 var modules = map[string]string{
 	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "cron": "github.com/robfig/cron/v3", "expr": "github.com/expr-lang/expr",
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
-	"chromem": "github.com/philippgille/chromem-go", "huff0": "github.com/klauspost/compress/huff0",
+	"chromem": "github.com/philippgille/chromem-go", "huff0": "github.com/klauspost/compress/huff0", "flate": "github.com/klauspost/compress/flate",
 	"diff":       "github.com/rogpeppe/go-internal/diff",
 	"goldmark":   "github.com/yuin/goldmark",
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
@@ -383,8 +384,8 @@ func TestLayersFailWhenBroken(t *testing.T) {
 		"a command opens files":    {"cmd/flowrun/internal/app", `import _ "github.com/flowrun/flowrun/memory/private"`, "may not import"},
 		"a look-alike prefix":      {"dsl/expr", `import _ "github.com/expr-lang/exprt"`, "may not import"},
 		"a lock in a pure room":    {"dsl/value", `import _ "sync"`, "imports sync"},
-		"a lock in a once room":    {"memory/lazyregexp", `import "sync"; var x sync.Mutex`, "uses sync.Mutex"},
-		"the disk in a once room":  {"memory/lazyregexp", `import _ "os"`, "imports os"},
+		"a lock in a once room":    {"dsl/lazyregexp", `import "sync"; var x sync.Mutex`, "uses sync.Mutex"},
+		"the disk in a once room":  {"dsl/lazyregexp", `import _ "os"`, "imports os"},
 		"os in a pure room":        {"runner/machine", `import _ "os"`, "imports os"},
 		"the clock":                {"runner/policy", `import "time"; var x = time.Now()`, "reads the clock"},
 		"a leaf that imports":      {"dsl/limits", `import _ "strings"`, "more than constants"},

@@ -16,16 +16,16 @@ var states = []struct {
 	left      map[string]string
 }{
 	{"runner/machine", "Machine", map[string]string{
-		"Machine.graph": "given again", "Machine.eval": "given again", "Machine.behaviour": "given again", "Machine.slots": "coded by its package",
+		"Machine.graph": "given again", "Machine.eval": "given again", "Machine.behaviour": "given again", "Machine.slots": "coded by its package", "Machine.kv": "coded by its package",
 		"Machine.adapts": "New computes it of the graph", "pools.members": "New computes it of the graph", "pools.of": "coded in the order of the pools",
-		"Machine.agenda": "empty between events", "Machine.out": "nil between events",
+		"Machine.agenda": "empty between events", "groupState.ends": "the agenda is empty", "Machine.out": "nil between events",
 		"Machine.failedSeen": "computed again when it is read", "Machine.instanceSeen": "computed again when it is read",
 		"Machine.read": "read again", "Machine.from": "the host says it again", "Machine.broken": "a broken machine has no state",
 		"liveList.by": "made of the list", "liveList.children": "made of the list", "liveList.first": "made of the list", "liveList.last": "made of the list",
 		"attempt.next": "made of the list", "attempt.prev": "made of the list",
 	}},
 	{"loop/machine", "Machine", map[string]string{
-		"Machine.graph": "given again", "Machine.loop": "given again", "Machine.eval": "given again", "Machine.noted": "empty between events", "Machine.out": "nil between events",
+		"Machine.graph": "given again", "Machine.loop": "given again", "Machine.eval": "given again", "Machine.rules": "given again", "Machine.noted": "empty between events", "Machine.out": "nil between events",
 		"counts": "coded whole", "hour": "coded whole", "spending": "coded whole",
 	}},
 	{"runner/engine", "Fold", map[string]string{

@@ -53,7 +53,7 @@ var words = map[string][]string{
 	"runner/event.Reason":            ir.Texts(event.Reasons),
 	"runner/event.TimerPurpose":      ir.Texts(event.TimerPurposes),
 	"runner/event.AttemptKind":       ir.Texts(event.AttemptKinds),
-	"runner/event.ExternalKind":      {string(event.ExternalCancel), string(event.ExternalCancelNode), string(event.ExternalGranted), string(event.ExternalEvent), string(event.ExternalMetrics), string(event.ExternalDecision), string(event.ExternalWake)},
+	"runner/event.ExternalKind":      {string(event.ExternalCancel), string(event.ExternalCancelNode), string(event.ExternalGranted), string(event.ExternalEvent), string(event.ExternalMetrics), string(event.ExternalDecision), string(event.ExternalWake), string(event.ExternalSession)},
 	"dsl/ir.SourceKind":              ir.Texts(ir.SourceKinds),
 	"runner/event.SourceVerb":        ir.Texts(event.SourceVerbs),
 	"runner/event.ItemStatus":        ir.Texts(event.ItemStatuses),

@@ -181,7 +181,7 @@ func (p *Program) complete(t *check.Test) (list diag.List) {
 	if t.Workflow != "" {
 		t.Test.Inputs = inputs(t.Header, fmt.Sprintf("test %q", t.Name), t.Workflow, t.Inputs)
 	}
-	if t.Loop != "" {
+	if len(t.Loops) > 0 {
 		list = append(list, p.completeLoop(t)...)
 	}
 	for _, d := range t.Decisions {

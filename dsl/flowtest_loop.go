@@ -28,12 +28,15 @@ var heldType = func() value.Type {
 	})
 }()
 
-// completeLoop gives a test of a loop the items of its sources.
+// completeLoop gives a test of loops the items of their sources. Loops whose sources have the same name ask the same list.
 func (p *Program) completeLoop(t *check.Test) (list diag.List) {
-	l := p.IR.Loop(t.Loop)
+	var all []ir.Source
+	for _, name := range t.Loops {
+		all = append(all, p.IR.Loop(name).Sources...)
+	}
 	h := holding{t: t, sources: map[string]bool{}, files: map[string]bool{}, ids: map[string]bool{}}
-	for i := range l.Sources {
-		if s := &l.Sources[i]; s.Kind != ir.SourceImprovement {
+	for i := range all {
+		if s := &all[i]; s.Kind != ir.SourceImprovement {
 			h.sources[s.Name] = true
 			h.files[s.Name] = s.Kind == ir.SourceFile
 			if h.first == "" || h.first == string(ir.SourceDispatch) {
@@ -78,7 +81,7 @@ func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 		h.refuse("items must be an object or a list", "Write  items = { SOURCE = [{ id = \"ID\", title = \"TEXT\" }] }, or the list alone where the loop has one source beside dispatch.")
 	}
 	for _, s := range t.Sources {
-		h.stub(l, s)
+		h.stub(all, s)
 	}
 	for _, c := range t.Closed {
 		if h.ids[c.Name] || t.Test.Lists != nil || len(t.Sources) > 0 { // whoever reads the list knows its items
@@ -111,11 +114,11 @@ func (h *holding) refuse(what, detail string) {
 }
 
 // stub checks that a source with replies asks for its list.
-func (h *holding) stub(l *ir.Loop, named check.Named) {
+func (h *holding) stub(all []ir.Source, named check.Named) {
 	d := diag.Diagnostic{Code: "F0294", Subject: named.At, Context: fmt.Sprintf("test %q", h.t.Name)}
 	var known []string
-	for i := range l.Sources {
-		s := &l.Sources[i]
+	for i := range all {
+		s := &all[i]
 		own := s.Kind == ir.SourceDispatch || s.Kind == ir.SourceImprovement
 		switch {
 		case s.Name != named.Name:
@@ -126,7 +129,7 @@ func (h *holding) stub(l *ir.Loop, named check.Named) {
 		default:
 			return
 		}
-		if !own {
+		if !own && !slices.Contains(known, s.Name) {
 			known = append(known, s.Name)
 		}
 	}

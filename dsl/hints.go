@@ -1,20 +1,20 @@
 package dsl
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
-var doubleBrace = regexp.MustCompile(`^\$\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)`)
+var doubleBrace = lazyregexp.New(`^\$\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)`)
 
 // otherNames says of ${{ … }} what stands for the name in it.
 func otherNames(f *syntax.File, list diag.List) {
 	for i, d := range list {
-		m := doubleBrace.FindSubmatch(f.Src[min(d.Subject.Start.Byte, len(f.Src)):])
+		m := doubleBrace().FindSubmatch(f.Src[min(d.Subject.Start.Byte, len(f.Src)):])
 		if m == nil {
 			continue
 		}

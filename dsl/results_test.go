@@ -55,7 +55,7 @@ func TestResults(t *testing.T) {
 		{"step.keyed.instances", "map, needs"},
 		{"step.keyed.instances.a.output", "number, needs"},
 		{"step.picky.instances[0].output", "number or null, needs"},
-		{"step.picky.instances[0].status", "string or null, needs"},
+		{"step.picky.instances[0].status", "string, needs"},
 		{"step.maybe.instances", "list or null, needs"},
 		{"step.maybe.counts", "object, observes"},
 		{"step.maybe.counts.failed > 0", "bool, observes"},

@@ -2,18 +2,19 @@ package dsl
 
 import (
 	"bytes"
-	"regexp"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 var (
 	// sensitive is a declaration that says so, or tries to.
-	sensitive = regexp.MustCompile(`\bsensitive[ \t]*=[ \t]*([^ \t\r\n#/]*)`)
+	sensitive = lazyregexp.New(`\bsensitive[ \t]*=[ \t]*([^ \t\r\n#/]*)`)
 	// declares is where a declaration, or something else that is none, begins.
-	declares = regexp.MustCompile(`(?m)^[ \t]*(variable|input|output|locals|workflow|step|sequence|parallel|switch|finally|agent|gate|memory|flowrun)\b[^=\n]*(\{|$)`)
+	declares = lazyregexp.New(`(?m)^[ \t]*(variable|input|output|locals|workflow|step|sequence|parallel|switch|finally|agent|gate|memory|flowrun)\b[^=\n]*(\{|$)`)
 	// hasDefault is what stands before a default.
-	hasDefault = regexp.MustCompile(`\bdefault[ \t]*=[ \t]*`)
+	hasDefault = lazyregexp.New(`\bdefault[ \t]*=[ \t]*`)
 	// hasMore is what stands behind one: the next attribute or block of a declaration, or its end.
-	hasMore = regexp.MustCompile(`(?m)^[ \t]*((type|sensitive|description|enum|nullable)[ \t]*=|validation\b|\}[ \t]*\r?$)`)
+	hasMore = lazyregexp.New(`(?m)^[ \t]*((type|sensitive|description|enum|nullable)[ \t]*=|validation\b|\}[ \t]*\r?$)`)
 )
 
 // Withhold is a text without the defaults of what is sensitive in it, at which asterisks stand instead: offsets stay as they are. It is
@@ -21,15 +22,15 @@ var (
 // too much rather than too little. A text that has none is returned as it is.
 func Withhold(src []byte) []byte {
 	out := src
-	for _, m := range sensitive.FindAllSubmatchIndex(src, -1) {
+	for _, m := range sensitive().FindAllSubmatchIndex(src, -1) {
 		if string(src[m[2]:m[3]]) == "false" {
 			continue
 		}
 		start, end := 0, len(src)
-		for _, d := range declares.FindAllIndex(src[:m[0]], -1) {
+		for _, d := range declares().FindAllIndex(src[:m[0]], -1) {
 			start = d[0]
 		}
-		if d := declares.FindIndex(src[m[1]:]); d != nil {
+		if d := declares().FindIndex(src[m[1]:]); d != nil {
 			end = m[1] + d[0]
 		}
 		out = withholdIn(src, out, start, end)
@@ -39,9 +40,9 @@ func Withhold(src []byte) []byte {
 
 // withholdIn blanks the defaults between two places of src in out, which it copies before it changes it.
 func withholdIn(src, out []byte, start, end int) []byte {
-	for _, d := range hasDefault.FindAllIndex(src[start:end], -1) {
+	for _, d := range hasDefault().FindAllIndex(src[start:end], -1) {
 		from, to := start+d[1], end
-		if more := hasMore.FindIndex(src[from:end]); more != nil {
+		if more := hasMore().FindIndex(src[from:end]); more != nil {
 			to = from + more[0]
 		}
 		switch text := string(bytes.TrimSpace(src[from:to])); text {

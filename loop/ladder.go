@@ -107,6 +107,8 @@ func (b *Board) Why(agent, source, item int) string {
 		return s.Barred
 	case it.Assignee != "" && it.Assignee != a.Name:
 		return fmt.Sprintf("it is assigned to %s", it.Assignee)
+	case len(it.Agents) > 0 && !slices.Contains(it.Agents, a.Name):
+		return fmt.Sprintf("it is handed over to %s", strings.Join(it.Agents, " or "))
 	}
 	if why := s.missing(it); why != "" {
 		return why

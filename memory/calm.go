@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/flowrun/flowrun/memory/lazyregexp"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // What looks like a tag of the fence to who reads it is one, in whatever characters it is written. Letters of other alphabets are

@@ -13,7 +13,6 @@
 //	memory/rank        the order of what was found
 //	memory/learn       repeats, groups and patterns of learnings
 //	memory/window      what of a conversation is sent, under a budget
-//	memory/lazyregexp  regular expressions that cost nothing before they are used
 //
 // What always holds:
 //

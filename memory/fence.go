@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/memory/entry"
-	"github.com/flowrun/flowrun/memory/lazyregexp"
 	"github.com/flowrun/flowrun/memory/learn"
 	"github.com/flowrun/flowrun/memory/text"
 )

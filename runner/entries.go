@@ -85,7 +85,8 @@ func (l *lister) newEntry(s Seen) view.Entry {
 			e.Caused = append(e.Caused, line)
 		}
 	}
-	e.Dropped = len(s.Caused.Commands)+len(s.Caused.Transitions) == 0 && s.Event.DriverChanged == nil
+	x := s.Event.External
+	e.Dropped = len(s.Caused.Commands)+len(s.Caused.Transitions) == 0 && s.Event.DriverChanged == nil && (x == nil || x.Kind != event.ExternalSession)
 	return e
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/secret"
+	"github.com/flowrun/flowrun/runner/given"
 )
 
 // LoopBoard asks the sources of a loop as the next round of its run would, and returns what is known of items and agents. start is a run of
@@ -64,6 +65,20 @@ func (s *Service) LoopBoard(ctx context.Context, start engine.Start, secrets map
 		return f
 	}
 	return machine.Preview(g, l, expr.NewEvaluator(ir.NewestRules(), p.Files), &start.First, k)
+}
+
+// LoopBoardHere is LoopBoard for a loop of another process: it works in a folder of this machine with an environment, and finds secrets here.
+func (s *Service) LoopBoardHere(ctx context.Context, start engine.Start, dir string, env map[string]string) (*loop.Board, error) {
+	p, err := s.programs.Load(start.Header.Definition, start.Definition)
+	if err != nil {
+		return nil, err
+	}
+	start.First.Dir, start.First.Env = dir, env
+	secrets, _, problems := given.Search{First: &start.First, Program: p.Program, Same: s.marks.same, LookupEnv: s.lookupEnv}.Find()
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	return s.LoopBoard(ctx, start, secrets)
 }
 
 // Loop is a loop of a store: one that is registered or has run.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -41,10 +42,27 @@ func (s *Service) DescribeTools(ctx context.Context, p *ir.Program, agent, serve
 	}
 	ans := s.Execute(ctx, *a)
 	if ans.Error != nil {
-		return nil, ans.Error
+		return nil, withStderr(ans.Error, ans.Stderr)
 	}
 	if list, ok := ans.Output.([]any); ok {
 		return list, nil
 	}
 	return []value.Value{ans.Output}, nil
+}
+
+// maxServerWords is how much of the end of what a server wrote an error tells, in bytes.
+const maxServerWords = 500
+
+// withStderr is an error of a server, with the end of what it wrote to standard error.
+func withStderr(e *event.Error, stderr string) *event.Error {
+	text := strings.TrimSpace(stderr)
+	if text == "" {
+		return e
+	}
+	if len(text) > maxServerWords {
+		text = "…" + strings.ToValidUTF8(text[len(text)-maxServerWords:], "")
+	}
+	told := *e
+	told.Message += "; the server wrote: " + text
+	return &told
 }

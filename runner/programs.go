@@ -140,9 +140,9 @@ func (c *Programs) machine(h journal.Header, definition []byte, state *[]byte) (
 	l := p.Loop(h.Workflow)
 	switch {
 	case l != nil && state != nil:
-		return loop.Restore(g, l, eval, *state)
+		return loop.Restore(g, l, eval, rules, *state)
 	case l != nil:
-		return loop.New(g, l, eval), nil
+		return loop.New(g, l, eval, rules), nil
 	case state != nil:
 		return machine.Restore(g, eval, rules, *state)
 	}

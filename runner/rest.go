@@ -57,26 +57,31 @@ type rests struct {
 
 // rest is what a run waits for.
 type rest struct {
-	flying map[uint64]bool // attempts
-	timers map[uint64]bool // those after which something goes on by itself
-	waits  map[string]bool // nodes that wait for something else than people
-	asks   map[string]bool // nodes that wait for people
-	calls  map[string]bool // runs
+	flying map[uint64]bool       // attempts
+	timers map[uint64]bool       // those after which something goes on by itself
+	bounds map[uint64]event.Time // when the other timers are due: bounds of what waits
+	at     event.Time            // when the last event happened
+	waits  map[string]bool       // nodes that wait for something else than people
+	asks   map[string]bool       // nodes that wait for people
+	calls  map[string]bool       // runs
 }
 
 // see takes in a batch of a run. A decision may follow what is replayed. The caller holds s.mu.
 func (r *rests) see(run string, events []event.Event, out *event.Reaction, replayed bool) {
 	x := r.runs[run]
 	if x == nil {
-		x = &rest{map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		x = &rest{flying: map[uint64]bool{}, timers: map[uint64]bool{}, bounds: map[uint64]event.Time{}, waits: map[string]bool{}, asks: map[string]bool{},
+			calls: map[string]bool{}}
 		r.runs[run] = x
 	}
 	for i := range events {
+		x.at = max(x.at, events[i].At)
 		switch ev := &events[i]; {
 		case ev.AttemptFinished != nil:
 			delete(x.flying, ev.AttemptFinished.Ticket)
 		case ev.TimerFired != nil:
 			delete(x.timers, ev.TimerFired.Timer)
+			delete(x.bounds, ev.TimerFired.Timer)
 		case ev.ChildFinished != nil:
 			delete(x.calls, ev.ChildFinished.Run)
 			delete(r.runs, ev.ChildFinished.Run)
@@ -106,8 +111,11 @@ func (r *rests) see(run string, events []event.Event, out *event.Reaction, repla
 			delete(x.asks, c.EndAsk.Node)
 		case c.SetTimer != nil && goesOn(c.SetTimer, x):
 			x.timers[c.SetTimer.Timer] = true
+		case c.SetTimer != nil:
+			x.bounds[c.SetTimer.Timer] = c.SetTimer.Due
 		case c.CancelTimer != nil:
 			delete(x.timers, c.CancelTimer.Timer)
+			delete(x.bounds, c.CancelTimer.Timer)
 		case c.StartChild != nil:
 			x.calls[c.StartChild.Run] = true
 		}
@@ -131,11 +139,16 @@ func goesOn(t *event.SetTimer, x *rest) bool {
 	return false
 }
 
-// isResting reports whether all that is left of a run waits for people.
+// isResting reports whether all that is left of a run waits for people. A bound that is due has yet to be met: the drive begins with it.
 func (r *rests) isResting(run string) bool {
 	x := r.runs[run]
 	if x == nil || len(x.flying)+len(x.timers)+len(x.waits) > 0 || len(x.asks)+len(x.calls) == 0 {
 		return false
+	}
+	for _, due := range x.bounds { // any order
+		if due <= x.at {
+			return false
+		}
 	}
 	for call := range x.calls { // any order: all of them must rest
 		if !r.isResting(call) {

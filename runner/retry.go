@@ -73,7 +73,7 @@ func (s *Service) ItemOf(ctx context.Context, run string) string {
 	}
 	c := first.Cause
 	words := fmt.Sprintf("run %s did item %s of loop %s", run, c.ID, c.Name)
-	if c.Worktree != "" {
+	if c.Worktree != "" && !s.options.Remote { // that of a worker lies there
 		if _, err := os.Stat(c.Worktree); errors.Is(err, fs.ErrNotExist) {
 			words += fmt.Sprintf(", and its worktree %s was removed", c.Worktree)
 		}

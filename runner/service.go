@@ -72,6 +72,7 @@ type Service struct {
 	engine.Reader
 	host     Host
 	askBy    func(context.Context, event.StoreRequest) (value.Value, error) // nil: the host is asked
+	memoryBy func(run string) recall.Memory                                 // nil: that of the session of the run
 	options  Options
 	programs *Programs
 	library  *learning.Library
@@ -87,6 +88,7 @@ type Service struct {
 	handed atomic.Bool // a run was handed to the daemon
 	marks  marks
 	away   away
+	served served
 
 	mu       sync.Mutex
 	trees    map[string]*tree         // by run
@@ -268,6 +270,17 @@ func (s *Service) Signal(ctx context.Context, run string, x event.External) erro
 	return s.host.Signal(ctx, run, x)
 }
 
+// Externals are the kinds of messages beside cancels that the service sends to runs.
+var Externals = []event.ExternalKind{event.ExternalSession}
+
+// KeepSession keeps in which session of its agent an attempt works; see executor.Around. A service without a host keeps nothing.
+func (s *Service) KeepSession(ctx context.Context, a event.Attempt, session string) error {
+	if s.host == nil {
+		return nil
+	}
+	return s.host.Signal(ctx, a.Run, event.SessionExternal(&a, session))
+}
+
 // Ask carries out an operation on what the runs of the store share; see engine.Sharer.
 func (s *Service) Ask(ctx context.Context, r event.StoreRequest) (value.Value, error) {
 	if s.askBy != nil {
@@ -327,6 +340,11 @@ func (s *Service) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 	ans.StartedAt = event.At(time.Now())
 	executor.Fail(&ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: fmt.Sprintf("this process does not know run %s", a.Run)})
 	return ans
+}
+
+// ExecuteOpen carries out an attempt of a run that has no secrets, with its memory.
+func (s *Service) ExecuteOpen(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	return s.agents.Execute(ctx, a)
 }
 
 // PassesOn implements executor.Passer. In a service that traces runs each attempt hears of its trace.

@@ -57,6 +57,7 @@ type Supervisor struct {
 	mu     sync.Mutex
 	ready  []string        // runs that wait for a place
 	known  map[string]bool // runs that are ready or driven: whether somebody added them
+	left   map[string]bool // runs whose drive has ended since the host was asked which runs to drive: its answer may be older
 	driven int
 	drains bool
 }
@@ -66,7 +67,7 @@ func NewSupervisor(host SupervisorHost, o SupervisorOptions) *Supervisor {
 	if o.MaxDriven <= 0 {
 		o.MaxDriven = DefaultMaxDriven
 	}
-	return &Supervisor{host: host, options: o, changed: make(chan struct{}, 1), known: map[string]bool{}}
+	return &Supervisor{host: host, options: o, changed: make(chan struct{}, 1), known: map[string]bool{}, left: map[string]bool{}}
 }
 
 // Add hands runs over to the supervisor and returns at once. A run that it has already is left alone.
@@ -85,6 +86,22 @@ func (s *Supervisor) addReady(added bool, runs ...string) {
 		}
 		s.known[run] = s.known[run] || added
 	}
+}
+
+// beginLook begins to ask the host which runs must be driven.
+func (s *Supervisor) beginLook() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.left)
+}
+
+// addFound makes runs ready that the host named since the look began. A run whose drive ended in the meantime is left: the host may have
+// named it for the time before that drive, and drives end with a look of their own.
+func (s *Supervisor) addFound(runs ...string) {
+	s.mu.Lock()
+	runs = slices.DeleteFunc(runs, func(run string) bool { return s.left[run] })
+	s.mu.Unlock()
+	s.addReady(false, runs...)
 }
 
 // Drain has the supervisor begin no drive any more, and returns the runs that waited for one. What is driven goes on.
@@ -149,6 +166,7 @@ func (s *Supervisor) adoptLeft(ctx context.Context, only map[string]bool) (young
 	if s.options.Adopt == nil {
 		return nil, 0, nil
 	}
+	s.beginLook()
 	left, err := s.host.Left(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -161,7 +179,7 @@ func (s *Supervisor) adoptLeft(ctx context.Context, only map[string]bool) (young
 		case left[i].Status == event.Pending && settled > event.At(time.Now()):
 			young[left[i].Run], again = true, max(again, settled)
 		case s.options.Adopt(left[i]):
-			s.addReady(false, left[i].Run)
+			s.addFound(left[i].Run)
 		}
 	}
 	return young, again, err
@@ -193,6 +211,7 @@ func (s *Supervisor) drive(ctx context.Context, run string) {
 	s.driven--
 	added := s.known[run]
 	delete(s.known, run)
+	s.left[run] = true
 	s.mu.Unlock()
 	elsewhere := errors.Is(err, engine.ErrOwned) && !added
 	if !errors.Is(err, engine.ErrParked) && !elsewhere && s.options.Ended != nil {
@@ -210,11 +229,12 @@ func (s *Supervisor) wakeParked(ctx context.Context) (next event.Time, err error
 	if free <= 0 || drains {
 		return 0, nil
 	}
+	s.beginLook()
 	runs, next, err := s.host.Wakeable(ctx, free)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	s.addReady(false, runs...)
+	s.addFound(runs...)
 	s.startReady(ctx)
 	return next, err
 }

@@ -281,3 +281,57 @@ func TestSupervisorCancelsParkedTrees(t *testing.T) {
 		}
 	}
 }
+
+// staleHost says twice that a run must be driven: the second time after the drive has ended, as an answer does that was read before.
+type staleHost struct {
+	runner.SupervisorHost
+	asked  chan struct{} // closed by the second look
+	ended  chan struct{} // a token for each end that was reported
+	looked chan struct{} // closed by the third look
+	looks  int
+	drives atomic.Int32
+}
+
+func (h *staleHost) Watching() int { return 0 }
+
+func (h *staleHost) Woken() <-chan struct{} { return nil }
+
+func (h *staleHost) Wakeable(context.Context, int) ([]string, event.Time, error) {
+	switch h.looks++; h.looks {
+	case 1:
+		return []string{"run"}, 0, nil
+	case 2:
+		close(h.asked)
+		<-h.ended
+		return []string{"run"}, 0, nil
+	case 3:
+		close(h.looked)
+	}
+	return nil, 0, nil
+}
+
+func (h *staleHost) DriveUntilParked(context.Context, string, engine.Watcher) (event.End, error) {
+	h.drives.Add(1)
+	<-h.asked
+	return event.End{}, nil
+}
+
+// A run that ends while the host is asked which runs must be driven is not driven again, though the host's answer names it.
+func TestSupervisorDrivesNoEndedRun(t *testing.T) {
+	h := &staleHost{asked: make(chan struct{}), ended: make(chan struct{}, 2), looked: make(chan struct{})}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	s := runner.NewSupervisor(h, runner.SupervisorOptions{Ended: func(string, event.End, error) { h.ended <- struct{}{} }})
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Run(ctx) }()
+	select {
+	case <-h.looked:
+	case <-ctx.Done():
+		t.Error("the supervisor does not look again")
+	}
+	stop()
+	<-stopped
+	if n := h.drives.Load(); n != 1 {
+		t.Errorf("the run was driven %d times", n)
+	}
+}

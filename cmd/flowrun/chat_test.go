@@ -63,6 +63,9 @@ func TestExampleChatTools(t *testing.T) {
 	const changed = `server "shelf": the server describes the tool "read" in other words than its pin: description.`
 	expect(1, []string{changed}, "apply", ".", "--var", url)
 	expect(1, []string{"server shelf of agent librarian describes read in other words than the pin"}, "doctor", ".")
+	if err := os.Truncate(filepath.Join(dir, "shelf.tools.json"), 0); err != nil {
+		t.Fatal(err)
+	}
 	expect(0, []string{""}, "agents", "pin", "librarian", "--server", "shelf", "--out", filepath.Join(dir, "shelf.tools.json"))
 	expect(0, []string{"notes = []"}, "apply", ".", "--var", url, "--input", "about=tea")
 	expect(2, []string{"Did you mean shelf?"}, "agents", "pin", "librarian", "--server", "shelv")

@@ -9,10 +9,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -89,8 +93,14 @@ func (s *site) hires(env ...string) (fire func()) {
 // until runs a command again and again until it prints a text.
 func (s *site) until(words, want string) {
 	s.Helper()
+	s.untilIn(nil, words, want)
+}
+
+// untilIn is until with an environment.
+func (s *site) untilIn(env []string, words, want string) {
+	s.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Second) {
-		c := s.command(s.Context(), nil, strings.Fields(words)...)
+		c := s.command(s.Context(), env, strings.Fields(words)...)
 		out, _ := c.CombinedOutput()
 		if strings.Contains(string(out), want) {
 			return
@@ -296,6 +306,78 @@ func TestEngineArtifacts(t *testing.T) {
 	s.does(3, []string{"FLOWRUN_ARTIFACTS="}, "runs show large", "set FLOWRUN_ARTIFACTS")
 }
 
+// objects is a server that keeps objects; package bucket has the tests of signatures.
+type objects struct {
+	mu  sync.Mutex
+	all map[string][]byte
+}
+
+func (o *objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch have, known := o.all[r.URL.Path]; {
+	case r.Method == http.MethodPut:
+		o.all[r.URL.Path] = body
+	case !known:
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(have))
+	}
+}
+
+// TestEngineLogs: the whole log of an attempt is in the bucket once the attempt has ended. Where nothing is shared, logs says where the whole text is.
+func TestEngineLogs(t *testing.T) {
+	bucket := httptest.NewServer(&objects{all: map[string][]byte{}})
+	t.Cleanup(bucket.Close)
+	const lines = 300_000 // over 1 MiB
+	s := newSite(t, map[string]string{"t.flow.hcl": fmt.Sprintf(`workflow "w" {
+  step "says" { run = "seq 20000; seq %d >&2" }
+  step "waits" { run = "echo began; until test -e go; do sleep 0.1; done" }
+}`, lines)})
+	var all strings.Builder
+	for i := range lines {
+		fmt.Fprintln(&all, i+1)
+	}
+	for _, x := range []struct {
+		env   []string
+		whole bool
+		where string
+	}{
+		{[]string{"FLOWRUN_ARTIFACTS=s3://fleet/x", "AWS_ACCESS_KEY_ID=k", "AWS_SECRET_ACCESS_KEY=s", "AWS_ENDPOINT_URL_S3=" + bucket.URL}, true, "whole output: s3://fleet/x/logs/"},
+		{nil, false, "with the worker"},
+	} {
+		fire := s.hires(x.env...)
+		s.does(0, x.env, "apply t.flow.hcl --detach")
+		s.untilIn(x.env, "runs show w", "✓ says")
+		s.does(0, x.env, "logs w waits", "its output stays with its worker until the attempt ends")
+		if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.does(0, x.env, "logs -f w waits", "waits | began")
+		for _, words := range []string{"logs w says", "logs -f w says"} {
+			out := strings.ReplaceAll(s.does(0, x.env, words), "says | ", "")
+			if strings.Contains(out, all.String()) != x.whole {
+				t.Errorf("flowrun %s prints %d bytes, want the whole: %v", words, len(out), x.whole)
+			}
+			if !x.whole && !strings.Contains(out, "bytes left out") {
+				t.Errorf("flowrun %s does not say that it leaves something out", words)
+			}
+		}
+		if !x.whole {
+			s.does(0, x.env, "logs w says", "-- stderr (the whole text stays with the worker, in logs/")
+		}
+		s.does(0, x.env, "runs show w says", x.where)
+		fire()
+		if err := os.Remove(filepath.Join(s.dir, "go")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "follow")); err == nil {
+		t.Error("logs -f has made a folder of marks in the current folder")
+	}
+}
+
 const startsFile = `
 on "built" {
   workflow = workflow.mark
@@ -358,17 +440,18 @@ func TestEngineStarts(t *testing.T) {
 
 	s.does(0, nil, "programs remove t.flow.hcl", "removed: on built → mark", "removed: routine yearly")
 	s.does(0, nil, "programs list", "No program of this store starts runs by itself")
-	text, err := os.ReadFile(filepath.Join(s.dir, "marks"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	var text []byte
 	runs := map[string]string{}
-	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		name, run, _ := strings.Cut(line, " ")
-		if runs[name] != "" && runs[name] != run { // an attempt of the killed worker runs once more, in the same run
-			t.Errorf("%s has started two runs: %s and %s", name, runs[name], run)
+	// What the killed worker had taken begins again once the server has heard nothing of the worker for 30 seconds.
+	for limit := time.Now().Add(2 * time.Minute); len(runs) < events+2 && time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
+		text, _ = os.ReadFile(filepath.Join(s.dir, "marks"))
+		for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			name, run, _ := strings.Cut(line, " ")
+			if runs[name] != "" && runs[name] != run { // an attempt of the killed worker runs once more, in the same run
+				t.Fatalf("%s has started two runs: %s and %s", name, runs[name], run)
+			}
+			runs[name] = run
 		}
-		runs[name] = run
 	}
 	if len(runs) != events+2 {
 		t.Errorf("want %d runs, and these have ended:\n%s", events+2, text)
@@ -415,7 +498,7 @@ func TestEngineLoops(t *testing.T) {
 	}
 	s.does(0, nil, "dispatch list", "item0", "item3")
 	s.does(0, nil, "loop run work t.flow.hcl --until-idle", "succeeded")
-	s.does(2, nil, "loop next work t.flow.hcl --dry-run", "asks the sources of a loop from this machine, and workers have their files and programs")
+	s.does(0, nil, "loop next work t.flow.hcl --dry-run", "no agent takes an item")
 	s.does(0, nil, "apply t.flow.hcl item --input title=by-hand", "added: loop work", "succeeded")
 	s.until("loop status work", "loop work: running")
 	for i := 4; i < 10; i++ {

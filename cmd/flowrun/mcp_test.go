@@ -96,7 +96,7 @@ func TestMCP(t *testing.T) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 	}
-	for _, name := range []string{"validate", "plan", "test", "apply", "run", "logs", "inbox", "ask_person", "dispatch", "items", "check_in", "memory_search", "memory_add"} {
+	for _, name := range []string{"validate", "plan", "test", "apply", "run", "logs", "inbox", "ask_person", "dispatch", "items", "claim", "renew_claim", "close_work", "give_back", "hand_over", "check_in", "memory_search", "memory_add"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("there is no tool %s: %v", name, names)
 		}
@@ -142,6 +142,14 @@ func TestMCP(t *testing.T) {
 		{"dispatch", map[string]any{"title": "--help", "label": []string{"a", "--as=root"}, "priority": 2}, "ds-1"},
 		{"work", nil, `"--help"`},
 		{"work", nil, `"--as=root"`},
+		{"claim", map[string]any{"as": "ann", "lease": "1h"}, `"token":1`},
+		{"renew_claim", map[string]any{"id": "ds-1", "token": 1, "lease": "2h"}, `"state":"held"`},
+		{"give_back", map[string]any{"id": "ds-1", "token": 1, "reason": "--json"}, `"state":"open"`},
+		{"claim", map[string]any{"id": "ds-1", "as": "leo"}, `"token":2`},
+		{"hand_over", map[string]any{"id": "ds-1", "token": 2, "to": "ann", "summary": "half", "next": "the rest", "open_questions": []string{"why?"}}, "ds-2"},
+		{"claim", map[string]any{"as": "leo"}, `"id":null`},
+		{"claim", map[string]any{"as": "ann"}, `"open_questions":["why?"]`},
+		{"close_work", map[string]any{"id": "ds-2", "token": 1}, `"state":"closed"`},
 		{"loops", nil, ""},
 		{"items", nil, ""},
 		{"emit", map[string]any{"name": "tick", "data": map[string]any{"a": []int{1}}}, "ev-1"},
@@ -168,6 +176,9 @@ func TestMCP(t *testing.T) {
 		{"run", map[string]any{"run": "nosuchrun"}, "nosuchrun"},
 		{"cancel", map[string]any{"run": "latest"}, "reason is missing"},
 		{"ask_person", map[string]any{"run": run.Run, "node": "ok"}, "cannot show forms"},
+		{"claim", map[string]any{"id": "ds-2", "as": "leo"}, "ds-2 is not taken: it is closed"},
+		{"renew_claim", map[string]any{"id": "ds-1", "token": 1}, "token 1 does not have the item"},
+		{"close_work", map[string]any{"id": "ds-1"}, "token is missing"},
 	} {
 		if text, r := call(t, s, c.tool, c.given); !r.IsError || !strings.Contains(text, c.want) {
 			t.Errorf("%s(%v): %v %s, want %q", c.tool, c.given, r.IsError, text, c.want)

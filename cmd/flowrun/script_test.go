@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	}
 	testscript.Main(suite{m}, map[string]func(){"flowrun": main, "interrupt": interrupt, "agent": agent, "say": say, "exit": exit, "flaky": flaky,
-		"mortal": mortal})
+		"mortal": mortal, "sessions": sessions})
 }
 
 // suite is all tests, with a folder for the binary that they share.

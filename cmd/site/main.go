@@ -14,10 +14,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
+
+	"github.com/flowrun/flowrun/dsl/reference"
 )
 
 // source is where the files of the repository that are not pages can be read.
@@ -31,6 +35,7 @@ var globs = []struct{ section, glob string }{
 	{"Commands", "dsl/reference/commands/README.md"},
 	{"Commands", "dsl/reference/commands/[a-z]*.md"},
 	{"Language", "dsl/reference/language.md"},
+	{"Language", "dsl/reference/other-tools.md"},
 	{"Topics", "dsl/reference/topics/*.md"},
 	{"Library", "workflows/README.md"},
 	{"Library", "workflows/*/README.md"},
@@ -47,16 +52,20 @@ var (
 
 	layout   = template.Must(template.New("page").Parse(pageHTML))
 	markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(html.WithUnsafe())) // the files are ours
 )
 
 // page is a file of the site.
 type page struct {
 	file, Path, Section, Title string
-	text                       string   // for the search
+	words                      []string // by which readers look for the page
+	parts                      []part   // for the search: the page until its first heading, and the part below each heading
 	images                     []string // files of the repository
 	Body                       template.HTML
 }
+
+// part is what stands below a heading of the second or third level; the first part of a page has neither a heading nor an id.
+type part struct{ id, heading, text string }
 
 func main() {
 	out := flag.String("o", "site", "the folder to write")
@@ -88,6 +97,7 @@ func write(folder string, files map[string][]byte) error {
 // build makes the files of the site from the files of the repository.
 func build(repo fs.FS) (map[string][]byte, error) {
 	var pages []*page
+	words := reference.SearchWords()
 	known := map[string]*page{}
 	for _, g := range globs {
 		names, err := fs.Glob(repo, g.glob)
@@ -95,7 +105,7 @@ func build(repo fs.FS) (map[string][]byte, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			p := &page{file: name, Path: address(name), Section: g.section}
+			p := &page{file: name, Path: address(name), Section: g.section, words: words[strings.TrimPrefix(name, "dsl/reference/")]}
 			pages, known[name] = append(pages, p), p
 		}
 	}
@@ -114,5 +124,5 @@ func build(repo fs.FS) (map[string][]byte, error) {
 			files[image] = data
 		}
 	}
-	return files, finish(files, pages)
+	return files, finish(files, pages, words)
 }

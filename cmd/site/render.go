@@ -7,9 +7,12 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -32,8 +35,9 @@ func (p *page) render(repo fs.FS, known map[string]*page) error {
 	if err != nil {
 		return err
 	}
-	doc := markdown.Parser().Parse(text.NewReader(data))
-	var words []string
+	doc := markdown.Parser().Parse(text.NewReader(data), parser.WithContext(parser.NewContext(parser.WithIDs(anchors{}))))
+	parts, words := []part{{}}, []string(nil)
+	end := func() { parts[len(parts)-1].text, words = searchText(words), nil }
 	err = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -43,6 +47,10 @@ func (p *page) render(repo fs.FS, known map[string]*page) error {
 			if n.Level == 1 && p.Title == "" {
 				p.Title = plain(n, data)
 			}
+			if id, ok := n.AttributeString("id"); ok && (n.Level == 2 || n.Level == 3) {
+				end()
+				parts = append(parts, part{id: string(id.([]byte)), heading: plain(n, data)})
+			}
 		case *ast.Link:
 			n.Destination = p.link(repo, known, string(n.Destination))
 		case *ast.Image:
@@ -51,12 +59,17 @@ func (p *page) render(repo fs.FS, known map[string]*page) error {
 			words = append(words, string(n.Segment.Value(data)))
 		case *ast.FencedCodeBlock:
 			words = append(words, string(n.Lines().Value(data)))
+		case *ast.HTMLBlock:
+			p.tagged(string(n.Lines().Value(data)))
+		case *ast.RawHTML:
+			p.tagged(string(n.Segments.Value(data)))
 		}
 		return ast.WalkContinue, nil
 	})
 	if err != nil {
 		return err
 	}
+	end()
 	var body bytes.Buffer
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(path.Base(p.file), ".md")
@@ -65,8 +78,69 @@ func (p *page) render(repo fs.FS, known map[string]*page) error {
 	if err := markdown.Renderer().Render(&body, data, doc); err != nil {
 		return err
 	}
-	p.Body, p.text = template.HTML(scrolls.Replace(body.String())), strings.ToLower(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+	if err := p.source(repo, &body, &parts); err != nil {
+		return err
+	}
+	p.Body, p.parts = template.HTML(scrolls.Replace(body.String())), parts
 	return nil
+}
+
+// source adds the workflow of a page of the library to it.
+func (p *page) source(repo fs.FS, body *bytes.Buffer, parts *[]part) error {
+	if p.Section != "Library" || p.file == "workflows/README.md" {
+		return nil
+	}
+	files, err := fs.Glob(repo, path.Dir(p.file)+"/*.flow.hcl")
+	for _, file := range files {
+		data, e := fs.ReadFile(repo, file)
+		if e != nil {
+			return e
+		}
+		name := path.Base(file)
+		fmt.Fprintf(body, "<h2 id=\"%s\">%s</h2>\n<pre><code>%s</code></pre>\n", name, name, template.HTMLEscapeString(string(data)))
+		*parts = append(*parts, part{name, name, searchText([]string{string(data)})})
+	}
+	return err
+}
+
+// anchors are the ids of the headings of a page. They are those that GitHub gives, so that a link works there, too.
+type anchors map[string]bool
+
+// Generate makes the id of a heading.
+func (a anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
+	id := strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, strings.TrimSpace(string(heading)))
+	one := id
+	for n := 1; a[one]; n++ {
+		one = fmt.Sprintf("%s-%d", id, n)
+	}
+	a[one] = true
+	return []byte(one)
+}
+
+// Put notes an id that the page has.
+func (a anchors) Put(id []byte) { a[string(id)] = true }
+
+// searchText is the text of a part as the search reads it.
+func searchText(words []string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+}
+
+// picture is an image that a tag names.
+var picture = regexp.MustCompile(`<img src="([^":]+)"`)
+
+// tagged notes the images of tags.
+func (p *page) tagged(html string) {
+	for _, m := range picture.FindAllStringSubmatch(html, -1) {
+		p.images = append(p.images, path.Join(path.Dir(p.file), m[1]))
+	}
 }
 
 // plain is the text of a node without its marks.
@@ -109,20 +183,44 @@ func (p *page) link(repo fs.FS, known map[string]*page, to string) []byte {
 // root leads from a page to the top of the site.
 func root(p string) string { return strings.Repeat("../", strings.Count(p, "/")) }
 
-// finish adds the pages, their contents and the index of the search to the files.
-func finish(files map[string][]byte, pages []*page) error {
-	type entry struct {
-		Path    string `json:"path"`
-		Title   string `json:"title"`
-		Section string `json:"section"`
-		Text    string `json:"text"`
+// entry is a page of the search: a file, or a part of the language's page, which is too long to be one result. Parts are lists of an id, a
+// heading and a text.
+type entry struct {
+	Path    string      `json:"path"`
+	Title   string      `json:"title"`
+	Section string      `json:"section"`
+	Words   string      `json:"words,omitempty"`
+	Parts   [][3]string `json:"parts"`
+}
+
+// entries are the entries of a page. Words are those of parts of pages of the reference.
+func (p *page) entries(words map[string][]string) (out []entry) {
+	if p.Section != "Language" {
+		e := entry{Path: p.Path, Title: p.Title, Section: p.Section, Words: strings.Join(p.words, " ")}
+		for _, part := range p.parts {
+			e.Parts = append(e.Parts, [3]string{part.id, part.heading, part.text})
+		}
+		return []entry{e}
 	}
+	for _, part := range p.parts {
+		e := entry{Path: p.Path, Title: p.Title, Section: p.Section, Parts: [][3]string{{"", "", part.text}}}
+		if part.id != "" {
+			e.Path, e.Title, e.Section = p.Path+"#"+part.id, part.heading, p.Title
+			e.Words = strings.Join(words[path.Base(p.file)+"#"+part.id], " ")
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// finish adds the pages, their contents and the index of the search to the files.
+func finish(files map[string][]byte, pages []*page, words map[string][]string) error {
 	var index []entry
 	var list strings.Builder
 	list.WriteString("<h1>Contents</h1>\n")
 	section := ""
 	for _, p := range pages {
-		index = append(index, entry{p.Path, p.Title, p.Section, p.text})
+		index = append(index, p.entries(words)...)
 		if p.Section != section {
 			if section != "" {
 				list.WriteString("</ul>\n")

@@ -6,13 +6,17 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/dsl/reference"
 )
 
 var (
 	ids   = regexp.MustCompile(` id="([^"]+)"`)
 	links = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+	eaten = regexp.MustCompile(`<em>.*?(</em>|$)|<!-- raw HTML omitted -->`)
 	h1    = regexp.MustCompile(`<h1[ >]`)
 	title = regexp.MustCompile(`<title>[^<]+ · flowrun</title>`)
 )
@@ -41,6 +45,9 @@ func TestSite(t *testing.T) {
 		if !strings.Contains(html, `<html lang="en">`) || !title.MatchString(html) || len(h1.FindAllString(html, -1)) != 1 {
 			t.Errorf("%s has not a language, a title and one h1", name)
 		}
+		if m := eaten.FindString(html); m != "" {
+			t.Errorf("%s has emphasis, which no page means: %s. Escape the asterisk, or make it code", name, m)
+		}
 		for _, m := range links.FindAllStringSubmatch(html, -1) {
 			u, err := url.Parse(strings.ReplaceAll(m[1], "&amp;", "&"))
 			if err != nil || u.Scheme != "" {
@@ -67,7 +74,7 @@ func TestIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := strings.TrimSuffix(strings.TrimPrefix(string(files["index.js"]), "const flowrunPages = "), ";\n")
-	var index []struct{ Path, Title, Section, Text string }
+	var index []entry
 	if err := json.Unmarshal([]byte(data), &index); err != nil {
 		t.Fatal(err)
 	}
@@ -75,18 +82,49 @@ func TestIndex(t *testing.T) {
 	for name := range files {
 		left[name] = path.Ext(name) == ".html" && name != "contents.html"
 	}
+	anchors := 0
 	for _, e := range index {
-		if !left[e.Path] || e.Title == "" || e.Section == "" || e.Text == "" {
+		file, id, part := strings.Cut(e.Path, "#")
+		if part {
+			anchors++
+		} else if !left[file] {
+			t.Errorf("%s has two entries, or is not a page", file)
+		}
+		if files[file] == nil || part && !strings.Contains(string(files[file]), ` id="`+id+`"`) || e.Title == "" || e.Section == "" || len(e.Parts) == 0 {
 			t.Errorf("the entry of %q is not of a page, or is not whole", e.Path)
 		}
-		left[e.Path] = false
-		if e.Path == "dsl/reference/codes/F0001.html" && !strings.Contains(e.Text, "a workflow file is read whole") {
-			t.Errorf("the entry of F0001 has not the text of its page: %s", e.Text)
+		left[file] = false
+		if e.Path == "dsl/reference/codes/F0001.html" && !strings.Contains(e.Parts[0][2], "a workflow file is read whole") {
+			t.Errorf("the entry of F0001 has not the text of its page: %s", e.Parts)
 		}
 	}
 	for name, missing := range left {
 		if missing {
 			t.Errorf("the search does not know %s", name)
+		}
+	}
+	if anchors < 100 {
+		t.Errorf("only %d parts of the language have entries", anchors)
+	}
+	queries, err := os.ReadFile("testdata/queries.txt") // what the search finds first: TestSite in testdata/browser
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(queries)), "\n") {
+		_, want, _ := strings.Cut(line, " => ")
+		page, id, _ := strings.Cut(want, "#")
+		if files[page] == nil || id != "" && !strings.Contains(string(files[page]), ` id="`+id+`"`) {
+			t.Errorf("queries.txt: %s is not in the site", line)
+		}
+	}
+	for file := range reference.SearchWords() {
+		name, id, part := strings.Cut(file, "#")
+		name = address("dsl/reference/" + name)
+		if part {
+			name += "#" + id
+		}
+		if !slices.ContainsFunc(index, func(e entry) bool { return e.Path == name && e.Words != "" }) {
+			t.Errorf("the words of %s are in no entry of the search", file)
 		}
 	}
 }

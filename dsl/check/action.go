@@ -2,11 +2,14 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -87,8 +90,11 @@ func (c *checker) action(n *Node) {
 	for _, src := range n.Src.Body.Attrs {
 		with := schema.ActionsWith(src.Name)
 		if with != nil && n.attr(src.Name) != nil && !contains(with, found[0]) {
-			c.report(diag.Diagnostic{Code: "F0127", Subject: src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", src.Name, found[0]),
-				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", schema.Either(with))})
+			detail := fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", schema.Either(with))
+			if b := n.Inner(found[0]); b != nil && b.Schema.Attr(src.Name) != nil {
+				detail = fmt.Sprintf("The block %s has this attribute, too. Write it there:  %s { %s = … }.", found[0], found[0], src.Name)
+			}
+			c.report(diag.Diagnostic{Code: "F0127", Subject: src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", src.Name, found[0]), Detail: detail})
 		}
 	}
 	if a := n.attr("escalate"); a != nil && !n.Does.Undone() {
@@ -134,13 +140,55 @@ func agentOutput(c *checker, _ *Workflow, n *Node) value.Type {
 	if len(all) == 0 { // which has been reported
 		return value.AnyType
 	}
-	t := all[0].makes()
+	t := n.makes(all[0])
 	for _, g := range all[1:] {
 		if g != all[0] {
-			t = c.work.Unify(t, g.makes())
+			t = c.work.Unify(t, n.makes(g))
 		}
 	}
 	return t
+}
+
+// makes is the type of what an agent gives to a step, before a type that the step declares. A command-line assistant whose answer nobody wants in a type gives an object of all that it
+// prints.
+func (n *Node) makes(g *Block) value.Type {
+	switch {
+	case n.givesAll(g):
+		return value.Map(value.AnyType)
+	case g != nil && n.attr("output") != nil && g.attr("output") == nil && (g.Text("type") == "chat" || g.Text("type") == "acp"):
+		return value.AnyType // the agent is asked for the type of the step
+	}
+	return g.makes()
+}
+
+// givesAll reports whether the output of a step by an agent is all that a command-line assistant prints.
+func (n *Node) givesAll(g *Block) bool {
+	return g != nil && n.attr("output") == nil && g.attr("output") == nil && g.Text("output_format") == ir.OutputAssistant
+}
+
+// outputHere is the output of a step where an expression begins.
+var outputHere = lazyregexp.New(`^step\.([A-Za-z_][\w-]*)\.output\b`)
+
+// assistantOutput says where the answer is of a diagnostic about the output of an assistant that is not a text.
+func (c *checker) assistantOutput(d *diag.Diagnostic) {
+	if d.Code != "F0227" && d.Code != "F0306" {
+		return
+	}
+	i := slices.IndexFunc(c.sources, func(f *syntax.File) bool { return f.Name == d.Subject.File })
+	if i < 0 {
+		return
+	}
+	src := c.sources[i].Src
+	m := outputHere().FindSubmatch(src[min(d.Subject.Start.Byte, len(src)):])
+	if m == nil {
+		return
+	}
+	for _, w := range c.workflows { // any order: one is enough
+		if n := w.ByName[string(m[1])]; n != nil && n.Does == ir.AgentAction && slices.ContainsFunc(c.agentsOf(n), n.givesAll) {
+			d.Detail = fmt.Sprintf("The output is the object that the assistant prints. Its answer is %s.result. Or declare the type of the answer in step %q, for a text  output = string.", m[0], n.Name)
+			return
+		}
+	}
 }
 
 // assignees are the agents and pools that may have the task of a step: those of agent, then those of fallback.

@@ -65,6 +65,11 @@ func (c *checker) unused() {
 				tasked[g.Name] = true
 			}
 			judges(n.Gates)
+			if b := n.Inner("handoff"); b != nil && b.attr("to") != nil {
+				for _, r := range b.attr("to").Names {
+					tasked[r.Name], shared[r.Name] = tasked[r.Name] || !r.Pool, shared[r.Name] || r.Pool
+				}
+			}
 			for _, r := range c.allAssignees(n) {
 				shared[r.Name] = shared[r.Name] || r.Pool
 			}

@@ -2,20 +2,20 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // figureName matches the name of a figure or of a baseline.
-var figureName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
+var figureName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 
 // benchmark checks the names and the bound of a benchmark.
 func (c *checker) benchmark(b *Block) {
 	for _, name := range []string{"metric", "baseline"} {
-		if a := b.attr(name); a != nil && !figureName.MatchString(a.Text) {
+		if a := b.attr(name); a != nil && !figureName().MatchString(a.Text) {
 			c.report(diag.Diagnostic{Code: "F0156", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%q is not a valid name of a metric", a.Text),
 				Detail: "A name begins with a letter, and has at most 100 letters, digits, dots, dashes and underscores."})
 		}

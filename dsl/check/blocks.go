@@ -80,6 +80,10 @@ func (c *checker) agent(b *Block) {
 				Detail: detail})
 		}
 	}
+	if a := b.attr("output_format"); a != nil && kind == "http" && b.Text("output_format") == ir.OutputAssistant {
+		c.report(diag.Diagnostic{Code: "F0120", Subject: a.span(), Context: b.Words(), Summary: `Agent of type http has no output_format "assistant"`,
+			Detail: `The format "assistant" is that of programs on the command line (type exec or shell). The answer of a service is "json" or "text".`})
+	}
 	for _, n := range []string{"memory", "circuit_breaker", "rate_limit", "resources"} {
 		if i := b.Inner(n); i != nil && (kind == "human" || kind == "mcp" && n == "memory" || kind == "a2a" && n == "resources") {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: i.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),

@@ -39,7 +39,7 @@ func (c *checker) chat(b *Block, env *expr.Env) {
 	case name == nil:
 	case key != nil:
 		wrong(name.Src.Range, "The key is given twice", "Keep key or key_env.")
-	case !envName.MatchString(name.Text):
+	case !envName().MatchString(name.Text):
 		wrong(name.span(), fmt.Sprintf("%.40q is not a valid name of an environment variable", name.Text), "Write the name, such as \"OPENAI_API_KEY\", and never the key itself.")
 	}
 	if key != nil && key.Expr != nil && !key.Expr.Sensitive {

@@ -2,10 +2,10 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
@@ -16,7 +16,7 @@ const maxLabel = 300
 // MaxName bounds the length of every declared name.
 const MaxName = 64
 
-var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var name = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // decode checks a block's structure against its schema. The block is usable even where it has errors: what was wrong is left out.
 func (c *checker) decode(src *syntax.Block, s *schema.Block, within string) *Block {
@@ -102,7 +102,7 @@ func labelForm(s *schema.Block) string {
 	return fmt.Sprintf("Write it as  %s %q { … }.", s.Kind, strings.ToUpper(s.Label))
 }
 
-func goodName(s string) bool { return len(s) <= MaxName && name.MatchString(s) }
+func goodName(s string) bool { return len(s) <= MaxName && name().MatchString(s) }
 
 func (c *checker) attribute(b *Block, src *syntax.Attr) {
 	if b.Schema.Free {

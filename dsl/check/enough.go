@@ -29,7 +29,7 @@ func (c *checker) enough(n *Node) {
 		if int(want) <= total {
 			return
 		}
-		d.Detail = fmt.Sprintf("It waits for %s successes. At most %d are possible.", value.Text(want), total)
+		d.Detail = fmt.Sprintf("It needs %s to succeed, and at most %d can.", value.Text(want), total)
 	default:
 		if a.Expr.Kind != ir.Condition || total > MaxJoinTried || canHold(a.Expr, total) {
 			return

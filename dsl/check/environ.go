@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -10,13 +9,14 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
 // ours are the variables that hold the values of scripts.
-var ours = regexp.MustCompile(`^FLOWRUN_V[0-9]+$`)
+var ours = lazyregexp.New(`^FLOWRUN_V[0-9]+$`)
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // listedVariables are the variables of a list of texts: those with a value, as an object has them, or the names alone.
 func listedVariables(x hclsyntax.Expression) (set, passed []string) {
@@ -28,7 +28,7 @@ func listedVariables(x hclsyntax.Expression) (set, passed []string) {
 		s, ok := literal(x)
 		key, text, hasValue := strings.Cut(s, "=")
 		switch {
-		case !ok || quote(s) == "" || !envName.MatchString(key):
+		case !ok || quote(s) == "" || !envName().MatchString(key):
 			return nil, nil
 		case hasValue:
 			set = append(set, fmt.Sprintf("%s = %q", key, text))
@@ -57,11 +57,11 @@ func (c *checker) environment(a *Attr, env *expr.Env) (list diag.List) {
 		at := syntax.Range(item.KeyExpr.Range())
 		key, ok := envKeyText(item.KeyExpr)
 		switch _, twice := a.Env[key]; {
-		case !ok || !envName.MatchString(key):
+		case !ok || !envName().MatchString(key):
 			list = append(list, diag.Diagnostic{Code: "F0212", Subject: at, Summary: fmt.Sprintf("%.60s is not a valid name of an environment variable", a.Src.File.Text(item.KeyExpr)),
 				Detail: "The name is a literal that begins with a letter or _, and contains letters, digits and _."})
 			continue
-		case key == outputFile || ours.MatchString(key):
+		case key == outputFile || ours().MatchString(key):
 			list = append(list, diag.Diagnostic{Code: "F0212", Subject: at, Summary: fmt.Sprintf("%s is set by flowrun itself", key),
 				Detail: "flowrun would overwrite it. Use another name."})
 			continue

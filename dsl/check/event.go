@@ -2,11 +2,11 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -32,12 +32,12 @@ func (b *Block) eventData() value.Type {
 // ownEvents is how the names of flowrun's own events begin.
 const ownEvents = "flowrun."
 
-var eventName = regexp.MustCompile(`^[a-z0-9._-]+$`)
+var eventName = lazyregexp.New(`^[a-z0-9._-]+$`)
 
 // EventName checks the name of an event, and returns what is wrong with it; "" if nothing is.
 func EventName(name string) string {
 	switch {
-	case len(name) > limits.MaxEventName || !eventName.MatchString(name):
+	case len(name) > limits.MaxEventName || !eventName().MatchString(name):
 		return fmt.Sprintf("The name of an event has 1 to %d characters: lower-case letters, digits, dots, dashes and underscores.", limits.MaxEventName)
 	case strings.HasPrefix(name, ownEvents):
 		return "Names that begin with  " + ownEvents + "  are reserved for flowrun. A block on can use  " + strings.Join(schema.OwnEvents, ", ") + ",  and a wait hears  " + strings.Join(schema.AwaitedEvents, ", ") + ".  Choose another name."

@@ -2,12 +2,12 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/format"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -34,6 +34,10 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	a.done = true
 	switch a.Schema.Kind {
 	case schema.Value:
+		if a.Schema.RefKind != "" && expr.Refers(a.Src.Expr(), a.root()) {
+			list = c.members(a, env)
+			break
+		}
 		a.Expr, list = c.typed(a, env)
 		a.members(env)
 		if a.Expr != nil && a.Src.Name == "command" {
@@ -98,12 +102,12 @@ func (a *Attr) choice(env *expr.Env) (list diag.List) {
 // laidOut brings a value's text into the form that does not depend on its layout, so that formatting a file leaves the
 // hash of what it means as it is.
 func laidOut(e *ir.Expr) {
-	if e != nil && e.Kind == ir.HCL && !plainName.MatchString(e.Text) {
+	if e != nil && e.Kind == ir.HCL && !plainName().MatchString(e.Text) {
 		e.Text = format.Value(e.Text)
 	}
 }
 
-var plainName = regexp.MustCompile(`^[a-z]+(\.[A-Za-z0-9_-]+)*$`)
+var plainName = lazyregexp.New(`^[a-z]+(\.[A-Za-z0-9_-]+)*$`)
 
 // withoutUnit reports a duration that is a number.
 func withoutUnit(a *Attr) diag.Diagnostic {
@@ -120,6 +124,14 @@ func (c *checker) typed(a *Attr, env *expr.Env) (*ir.Expr, diag.List) {
 	e, known, list := expr.Known(a.Src.Expr(), a.Src.File.Src, env)
 	if e == nil || list.HasErrors() {
 		return nil, list
+	}
+	if b, is := e.Const.(bool); is && e.Kind == ir.Const && a.Schema.True > 0 {
+		n := 0
+		if b {
+			n = a.Schema.True
+		}
+		e = ir.Lit(float64(n), value.IntType)
+		known = e
 	}
 	a.known = known
 	switch want, found := a.Schema.Want, bounded(a); {

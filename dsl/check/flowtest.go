@@ -56,7 +56,7 @@ type testChecker struct {
 	named     map[string]string // see ir.Test.Paths
 	decisions []*Decided
 	known     map[*Workflow]*testPlaces
-	triggered map[*Block]*testPlaces // of the workflows that events, routines and the loop of the test start, by the loop; nil is none
+	triggered map[string]*testPlaces // of the workflows that events, routines and the loops of the test start, by the loops
 	loops     map[string]*Block
 }
 
@@ -64,7 +64,7 @@ type testChecker struct {
 // none, where the program has several and no default; "" where there is no such workflow.
 func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test, diag.List) {
 	c := &testChecker{checker: newChecker(options), envs: map[string]*expr.Env{}, runTypes: map[*Workflow]value.Type{}, known: map[*Workflow]*testPlaces{},
-		triggered: map[*Block]*testPlaces{}, loops: map[string]*Block{}}
+		triggered: map[string]*testPlaces{}, loops: map[string]*Block{}}
 	c.program, c.size = p, len(file.Src)
 	for _, b := range p.Agents {
 		c.agents[b.Name] = b
@@ -120,8 +120,10 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	if !c.runs.severalOrNone() {
 		t.Workflow, t.Inputs = c.workflow.Name, c.given(b, b.attr("inputs"))
 	}
-	if c.runs.loop != nil {
-		t.Loop = c.runs.loop.Name
+	if len(c.runs.loops) > 0 {
+		for _, loop := range c.runs.loops {
+			t.Loops = append(t.Loops, loop.Name)
+		}
 		if t.Items = b.attr("items"); t.Items != nil {
 			t.Held, _ = c.constant(b, t.Items)
 		}
@@ -364,7 +366,7 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 			return s, false
 		}
 		r = agentReplier(g)
-		r.output = g.makes()
+		r.output = c.outputOf(g)
 	case ir.StepStub:
 		path, undo := strings.CutSuffix(b.Name, compensation)
 		p, missing := c.find(path)
@@ -384,7 +386,7 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 			return s, false
 		}
 		s.Path = p.path
-		if keyed.MatchString(path) {
+		if keyed().MatchString(path) {
 			s.Instance = p.whole(path)
 		}
 		if undo {

@@ -2,12 +2,12 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // testPlace is a node that a test can name.
@@ -52,21 +52,20 @@ func isTriggered(path string) bool {
 	return strings.HasPrefix(path, triggered) || strings.HasPrefix(path, forItems)
 }
 
-// startsItself reports whether something in the program, or the loop of the test, starts runs by itself.
+// startsItself reports whether something in the program, or a loop of the test, starts runs by itself.
 func (c *testChecker) startsItself() bool {
-	return len(c.program.Ons)+len(c.program.Routines) > 0 || c.runs.loop != nil
+	return len(c.program.Ons)+len(c.program.Routines) > 0 || c.runs.loops != nil
 }
 
-// triggeredPlaces lists the nodes of the workflows that events, routines and the loop of the test start.
+// triggeredPlaces lists the nodes of the workflows that events, routines and the loops of the test start.
 func (c *testChecker) triggeredPlaces() *testPlaces {
-	p := c.triggered[c.runs.loop]
+	key := c.runs.loopNames()
+	p := c.triggered[key]
 	if p != nil {
 		return p
 	}
 	p = c.collectPlaces(func(add func(*Workflow, string)) {
-		if c.runs.loop != nil {
-			c.loopPlaces(add)
-		}
+		c.loopPlaces(add)
 		seen := map[string]bool{}
 		for _, b := range slices.Concat(c.program.Ons, c.program.Routines) {
 			if to := c.workflows[refName(b.attr("workflow"))]; to != nil && !seen[to.Name] {
@@ -75,7 +74,7 @@ func (c *testChecker) triggeredPlaces() *testPlaces {
 			}
 		}
 	})
-	c.triggered[c.runs.loop] = p
+	c.triggered[key] = p
 	return p
 }
 
@@ -134,7 +133,7 @@ func (p *testPlaces) paths() []string {
 }
 
 // keyed finds the keys of instances in a path.
-var keyed = regexp.MustCompile(`\[[^\[\]]*\]`)
+var keyed = lazyregexp.New(`\[[^\[\]]*\]`)
 
 // places are the nodes of the workflows of all runs of the test at hand.
 func (c *testChecker) places() []testPlace {
@@ -152,14 +151,17 @@ func (c *testChecker) places() []testPlace {
 func (c *testChecker) find(path string) (found testPlace, missing *expr.NoName) {
 	if c.startsItself() {
 		if isTriggered(path) || len(c.runs.workflows) == 0 {
-			return c.findAmong(c.triggeredPlaces(), path, "A workflow that an event, a routine or the loop starts")
+			return c.findAmong(c.triggeredPlaces(), path, "A workflow that an event, a routine or a loop starts")
 		}
 		defer func() {
 			if missing == nil {
 				return
 			}
-			if p, none := c.findAmong(c.triggeredPlaces(), path, ""); none == nil {
+			switch p, none := c.findAmong(c.triggeredPlaces(), path, ""); {
+			case none == nil:
 				found, missing = p, nil
+			case none.Summary != "": // several have the name
+				missing = none
 			}
 		}()
 	}
@@ -221,7 +223,7 @@ func (c *testChecker) findIn(w *Workflow, path string) (testPlace, *expr.NoName)
 
 // findAmong gives the node that a path stands for among those of what.
 func (c *testChecker) findAmong(places *testPlaces, path, what string) (testPlace, *expr.NoName) {
-	plain := keyed.ReplaceAllString(path, "")
+	plain := keyed().ReplaceAllString(path, "")
 	if p, there := places.byPath[plain]; there {
 		return p, places.wrongKey(p, path)
 	}
@@ -252,10 +254,10 @@ func (c *testChecker) findAmong(places *testPlaces, path, what string) (testPlac
 
 // wrongKey says which key of a path belongs to a node without instances; nil where each key has its node.
 func (places *testPlaces) wrongKey(p testPlace, path string) *expr.NoName {
-	above := strings.TrimSuffix(p.path, keyed.ReplaceAllString(path, ""))
-	for _, key := range keyed.FindAllStringIndex(path, -1) {
+	above := strings.TrimSuffix(p.path, keyed().ReplaceAllString(path, ""))
+	for _, key := range keyed().FindAllStringIndex(path, -1) {
 		before, behind := path[:key[0]], path[key[1]:]
-		at := places.byPath[above+keyed.ReplaceAllString(before, "")]
+		at := places.byPath[above+keyed().ReplaceAllString(before, "")]
 		switch {
 		case isTriggered(before) && !strings.Contains(before, "/") && strings.HasPrefix(behind, "/"): // the run of a workflow
 		case at.node == nil || strings.HasSuffix(before, "]") || behind != "" && behind[0] != '/':
@@ -269,7 +271,7 @@ func (places *testPlaces) wrongKey(p testPlace, path string) *expr.NoName {
 
 // whole is a path that was found with the path of the groups around it.
 func (p testPlace) whole(path string) string {
-	return strings.TrimSuffix(p.path, keyed.ReplaceAllString(path, "")) + path
+	return strings.TrimSuffix(p.path, keyed().ReplaceAllString(path, "")) + path
 }
 
 // gateOf finds a gate by GATE or STEP/GATE; path is that of the step, or "".

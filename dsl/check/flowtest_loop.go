@@ -34,14 +34,50 @@ var (
 	})
 )
 
-// loopOf is the loop that a test runs in place of a workflow; nil if it runs none. ok is false where it is not known which.
-func (c *testChecker) loopOf(b *Block) (loop *Block, ok bool) {
-	if a := b.attr("loop"); a != nil {
-		n := a.ref()
-		if loop = c.loops[n.Name]; loop == nil && n.Name != "" {
-			c.unknownName(b, n.Range, "loop", n.Name, keys(c.loops), func(near string) string { return "loop." + near })
+// loopNames are the loops that run, as a part of keys.
+func (r *testRuns) loopNames() (key string) {
+	for _, loop := range r.loops {
+		key += "loop." + loop.Name + " "
+	}
+	return key
+}
+
+// loopsOf are the loops that a test runs in place of a workflow; nil if it runs none. ok is false where it is not known which.
+func (c *testChecker) loopsOf(b *Block) (loops []*Block, ok bool) {
+	one, several := b.attr("loop"), b.attr("loops")
+	if one != nil || several != nil {
+		var named []expr.Name
+		if several != nil {
+			named = several.Names
+		} else {
+			named = []expr.Name{one.ref()}
 		}
-		return loop, loop != nil
+		ok = true
+		for _, n := range named {
+			loop := c.loops[n.Name]
+			if loop == nil && n.Name != "" {
+				c.unknownName(b, n.Range, "loop", n.Name, keys(c.loops), func(near string) string { return "loop." + near })
+			}
+			if ok = ok && loop != nil; ok && !slices.Contains(loops, loop) {
+				loops = append(loops, loop)
+			}
+		}
+		d := diag.Diagnostic{Code: "F0435", Context: b.Words()}
+		switch {
+		case several == nil || !ok:
+			return loops, ok
+		case one != nil:
+			d.Subject, d.Summary, d.Detail = one.Src.Range, "loop beside loops", "Name all loops of the test in  loops, or one in  loop."
+		case len(loops) < 2:
+			d.Subject, d.Summary, d.Detail = several.Src.Range, "loops does not name two loops", "A test of one loop says  loop = loop.NAME."
+		case b.attr("run_for") == nil:
+			d.Subject, d.Summary = several.Src.Range, "loops without run_for"
+			d.Detail = "A loop that has nothing to do can get work from another one, so the test does not know its end. Set its duration:  run_for = \"1h\"."
+		default:
+			return loops, true
+		}
+		c.report(d)
+		return nil, false
 	}
 	all := c.program.Loops
 	runs := b.attr("workflow") != nil || b.attr("inputs") != nil || slices.ContainsFunc(b.Blocks, func(i *Block) bool { return i.Schema.Key() == "test.start" })
@@ -56,10 +92,10 @@ func (c *testChecker) loopOf(b *Block) (loop *Block, ok bool) {
 	case len(all) == 0 || runs || usual && !asks:
 		return nil, true
 	case len(all) == 1:
-		return all[0], true
+		return all[:1], true
 	}
 	c.report(diag.Diagnostic{Code: "F0106", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute \"loop\" in %s", b.Words()),
-		Detail: fmt.Sprintf("The program has several loops:  loop = loop.%s. A test of a workflow names the workflow.", all[0].Name)})
+		Detail: fmt.Sprintf("The program has several loops:  loop = loop.%s, or several:  loops = [loop.A, loop.B]. A test of a workflow names the workflow.", all[0].Name)})
 	return nil, false
 }
 
@@ -70,7 +106,7 @@ func (c *testChecker) loopOnly(b *Block) (fine bool) {
 		fine = false
 		c.report(diag.Diagnostic{Code: "F0435", Subject: at, Context: b.Words(), Summary: what, Detail: detail})
 	}
-	if c.runs.loop == nil {
+	if c.runs.loops == nil {
 		const why = "No loop runs in this test. Write  loop = loop.NAME  instead of workflow, inputs and blocks start."
 		if a := b.attr("items"); a != nil {
 			refuse(a.Src.Range, "items in a test of workflows", why)
@@ -101,10 +137,14 @@ func (c *testChecker) loopOnly(b *Block) (fine bool) {
 	return fine
 }
 
-// loopPlaces lists the nodes of the workflows that the loop of the test starts.
+// loopPlaces lists the nodes of the workflows that the loops of the test start.
 func (c *testChecker) loopPlaces(add func(*Workflow, string)) {
 	seen := map[string]bool{}
-	for _, b := range c.runs.loop.Blocks {
+	var blocks []*Block
+	for _, loop := range c.runs.loops {
+		blocks = append(blocks, loop.Blocks...)
+	}
+	for _, b := range blocks {
 		for _, attr := range []string{"workflow", "rotate"} {
 			a := b.attr(attr)
 			if a == nil {
@@ -120,19 +160,41 @@ func (c *testChecker) loopPlaces(add func(*Workflow, string)) {
 	}
 }
 
-// loopNames are the names of a condition that are about the loop of the test.
-func (c *testChecker) loopNames(env *expr.Env) {
-	if c.runs.loop == nil {
-		for _, name := range []string{"loop", "agents"} {
+// loopRoots are the names of a condition that are about the loops of the test.
+func (c *testChecker) loopRoots(env *expr.Env) {
+	const one, several = "The test runs one loop. Read it as  loop.", "The test runs several loops. Read one as  loops.NAME."
+	if c.runs.loops == nil {
+		for _, name := range []string{"loop", "loops", "agents"} {
 			env.Hidden[name] = "The test runs no loop. Write  loop = loop.NAME  instead of workflow, inputs and blocks start."
 		}
 		return
 	}
 	workers := map[string]value.Type{}
-	for _, name := range c.program.LoopAgents(c.runs.loop) {
+	for _, name := range c.loopAgents() {
 		workers[name] = workerType
 	}
-	env.Roots["loop"], env.Roots["agents"] = root("loop", loopType), &expr.Root{What: "agent of the loop", Names: workers}
+	env.Roots["agents"] = &expr.Root{What: "agent of the loop", Names: workers}
+	if len(c.runs.loops) == 1 {
+		env.Roots["loop"], env.Hidden["loops"] = root("loop", loopType), one
+		return
+	}
+	named := map[string]value.Type{}
+	for _, loop := range c.runs.loops {
+		named[loop.Name] = loopType
+	}
+	env.Roots["loops"], env.Hidden["loop"] = &expr.Root{What: "loop of the test", Names: named}, several
+}
+
+// loopAgents are the agents of the loops of the test, each once.
+func (c *testChecker) loopAgents() (out []string) {
+	for _, loop := range c.runs.loops {
+		for _, name := range c.program.LoopAgents(loop) {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // handedIn reads a block dispatch.
@@ -164,9 +226,9 @@ func (c *testChecker) handedIn(b *Block, m *ir.Moment) {
 	if m.By == "" {
 		m.By = "test"
 	}
-	if name := b.Text("assignee"); name != "" && !slices.Contains(c.program.LoopAgents(c.runs.loop), name) {
+	if name := b.Text("assignee"); name != "" && !slices.Contains(c.loopAgents(), name) {
 		d := diag.Diagnostic{Code: "F0294", Subject: b.attr("assignee").span(), Context: b.Words(), Summary: fmt.Sprintf("The loop has no agent %q", name)}
-		known := c.program.LoopAgents(c.runs.loop)
+		known := c.loopAgents()
 		if d.Detail = fmt.Sprintf("It has %s.", some(known)); diag.Nearest(name, known) != "" {
 			near := diag.Nearest(name, known)
 			d.Detail, d.Edit = fmt.Sprintf("Did you mean %q?", near), &diag.Edit{Range: d.Subject, Text: inQuotes(near)}

@@ -87,6 +87,7 @@ var workType = func() value.Type {
 	delete(attrs, "url")
 	delete(attrs, "data")
 	attrs["created_at"], attrs["by"], attrs["claim"] = value.NumberType, value.StringType, claimType.OrNull()
+	attrs["agents"] = value.List(value.StringType).OrNull()
 	attrs["state"] = value.Type{Kind: value.StringT, Enum: []string{"open", "held", "parked", "dead", "closed", "cancelled"}}
 	return value.Object(attrs)
 }()
@@ -138,7 +139,7 @@ func (c *testChecker) requestEnv() *expr.Env {
 }
 
 // Why a name of the language cannot be read in a condition of a test.
-const notInTest = "A test reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, routines.NAME, runs.NAME, path, elapsed, live and before('A', 'B'), and in a test of a loop  loop  and agents.NAME."
+const notInTest = "A test reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, routines.NAME, runs.NAME, path, elapsed, live and before('A', 'B'), and in a test of a loop  loop, or loops.NAME of several, and agents.NAME."
 
 // names is for the conditions of the test at hand. Tests whose runs have the same workflows share it.
 func (c *testChecker) names() *expr.Env {
@@ -146,9 +147,7 @@ func (c *testChecker) names() *expr.Env {
 	if c.runs.severalOrNone() {
 		key = "start "
 	}
-	if c.runs.loop != nil {
-		key += "loop." + c.runs.loop.Name
-	}
+	key += c.runs.loopNames()
 	for _, of := range c.runs.workflows {
 		key += of.Name + " "
 	}
@@ -221,7 +220,7 @@ func (c *testChecker) names() *expr.Env {
 			return value.AnyType, missing
 		}
 		c.named[path] = p.whole(path)
-		if keyed.MatchString(path) || p.node.attr("for_each") == nil {
+		if keyed().MatchString(path) || p.node.attr("for_each") == nil {
 			return always(resultType(p.node.output, value.StringType, nullType, nullType)), nil
 		}
 		return always(p.in.resultFor(p.node, nil)), nil
@@ -229,7 +228,7 @@ func (c *testChecker) names() *expr.Env {
 	// of gives the type of what is known of a name; an instance has it, too.
 	of := func(known map[string]value.Type, t value.Type) func(string) (value.Type, *expr.NoName) {
 		return func(name string) (value.Type, *expr.NoName) {
-			plain := keyed.ReplaceAllString(name, "")
+			plain := keyed().ReplaceAllString(name, "")
 			if run, inside := c.runs.split(plain); run != nil {
 				plain = inside
 			}
@@ -266,7 +265,7 @@ func (c *testChecker) names() *expr.Env {
 		delete(env.Hidden, name)
 	}
 	c.hideRun(env)
-	c.loopNames(env)
+	c.loopRoots(env)
 	c.envs[key] = env
 	return env
 }
@@ -302,7 +301,7 @@ func TestNames() value.Type {
 		"before": value.BoolType, "events": value.List(value.AnyType), "inbox": value.List(value.AnyType), "refused_decisions": value.List(value.AnyType), "refused_events": value.List(value.AnyType),
 		"notifications": value.List(value.AnyType), "dlq": value.List(value.AnyType), "dispatches": value.List(value.AnyType), "tickets": value.List(value.AnyType), "claims": value.List(value.AnyType),
 		"max_in_use": value.IntType, "breakers": breakerType, "routines": routineType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
-		"loop": loopType, "agents": workerType,
+		"loop": loopType, "loops": loopType, "agents": workerType,
 	})
 }
 

@@ -53,6 +53,41 @@ func agentReplier(agents ...*Block) (r replier) {
 	return r
 }
 
+// outputOf is the type of what an agent answers to the steps that can ask it in a test: one that all of them take.
+func (c *testChecker) outputOf(g *Block) value.Type {
+	var out *value.Type
+	add := func(t value.Type) {
+		if out != nil {
+			t = c.work.Unify(*out, t)
+		}
+		out = &t
+	}
+	judge := func(gates []*Block) {
+		for _, gate := range gates {
+			if slices.Contains(c.judges(gate), g) {
+				add(value.AnyType)
+			}
+		}
+	}
+	judge(c.program.Gates)
+	for _, p := range c.places() {
+		n := p.node
+		judge(n.Gates)
+		if n.Does != ir.AgentAction || !slices.Contains(c.agentsOf(n), g) {
+			continue
+		}
+		if a := n.attr("output"); a != nil && a.Type != nil {
+			add(*a.Type)
+		} else {
+			add(n.makes(g))
+		}
+	}
+	if out == nil {
+		return g.makes()
+	}
+	return *out
+}
+
 // stepReplier is what a stub of a step answers for; why says why there can be none.
 func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 	if undo {

@@ -28,9 +28,9 @@ type TestRun struct {
 
 // testRuns are the runs of the test at hand.
 type testRuns struct {
-	started   int    // by blocks start; 0: there is a run without a label, or none
-	none      bool   // the test starts no run: events do, or a loop
-	loop      *Block // the loop that runs; nil: none
+	started   int      // by blocks start; 0: there is a run without a label, or none
+	none      bool     // the test starts no run: events do, or a loop
+	loops     []*Block // those that run; nil: none
 	list      []*TestRun
 	named     map[string]*TestRun // those above a block, while the blocks are read
 	below     map[string]bool     // the labels of all, also below
@@ -52,8 +52,13 @@ func (r *testRuns) addWorkflow(w *Workflow) {
 	}
 }
 
-// labels are the labels of the runs.
+// labels are the labels of the runs. Of several loops, each has its name.
 func (r *testRuns) labels() (out []string) {
+	if len(r.loops) > 1 {
+		for _, loop := range r.loops {
+			out = append(out, loop.Name)
+		}
+	}
 	for _, run := range r.list {
 		out = append(out, run.Label)
 	}
@@ -94,14 +99,14 @@ func (c *testChecker) readRuns(b *Block, byDefault string) bool {
 		}
 	}
 	usual, known := (*Workflow)(nil), true
-	loop, ok := c.loopOf(b)
+	loops, ok := c.loopsOf(b)
 	if !ok {
 		return false
 	}
-	if c.runs.loop = loop; !c.loopOnly(b) {
+	if c.runs.loops = loops; !c.loopOnly(b) {
 		return false
 	}
-	c.runs.none = loop != nil || c.runs.started == 0 && c.startsNone(b)
+	c.runs.none = loops != nil || c.runs.started == 0 && c.startsNone(b)
 	if !c.runs.none && (c.runs.started == 0 || bare > 0 || b.attr("workflow") != nil) {
 		if usual = c.workflowOf(b, byDefault); usual == nil {
 			return false
@@ -166,7 +171,7 @@ func (c *testChecker) whichRun(b *Block) (label string, ok bool) {
 	if a == nil {
 		kind := b.Schema.Kind
 		switch one := kind == "cancel" || kind == "retry" || kind == "redrive"; {
-		case !one, c.runs.started == 0:
+		case !one, c.runs.started == 0 && len(c.runs.loops) < 2:
 			return "", true
 		case c.runs.started == 1 && len(c.runs.list) > 0:
 			return c.runs.list[0].Label, true
@@ -175,7 +180,7 @@ func (c *testChecker) whichRun(b *Block) (label string, ok bool) {
 			Detail: fmt.Sprintf("The test starts several runs. Name one:  of = %q.", c.runs.labels()[0])})
 		return "", false
 	}
-	if c.runs.named[a.Text] != nil {
+	if c.runs.named[a.Text] != nil || slices.Contains(c.runs.labels(), a.Text) {
 		return a.Text, true
 	}
 	if !isWritten(a) {
@@ -237,7 +242,7 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 	case ir.DecideMoment:
 		c.decided(b, &m)
 	case ir.DispatchMoment:
-		if c.runs.loop != nil && b.Name != "" {
+		if c.runs.loops != nil && b.Name != "" {
 			c.handedIn(b, &m)
 		}
 	case ir.CloseMoment:
@@ -268,7 +273,7 @@ func (c *testChecker) cancelled(b *Block, m *ir.Moment) {
 		w = run.workflow
 	}
 	if w == nil || !isWritten(a) {
-		if c.runs.loop != nil {
+		if c.runs.loops != nil {
 			c.report(diag.Diagnostic{Code: "F0154", Subject: a.span(), Context: b.Words(), Summary: "A loop has no nodes to cancel",
 				Detail: "Remove  node  to cancel the loop."})
 		}
@@ -432,8 +437,12 @@ func (c *testChecker) hideRun(env *expr.Env) {
 		return
 	}
 	why := severalRuns
-	if c.runs.loop != nil {
-		why = "The test runs a loop. Read it as  loop. The runs of its items are runs[0], runs[1] and so on, in the order of their starts."
+	if len(c.runs.loops) > 0 {
+		read := "loop"
+		if len(c.runs.loops) > 1 {
+			read = "loops.NAME"
+		}
+		why = "The test runs a loop. Read it as  " + read + ". The runs of its items are runs[0], runs[1] and so on, in the order of their starts."
 	} else if c.runs.none {
 		why = "The test starts no run itself, because the program has no default workflow and the test names none. The runs that events and routines start are runs[0], runs[1] and so on, in the order of their starts."
 	}

@@ -3,16 +3,16 @@ package check
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
 // ignoring is a comment that switches advice off: for the line that it stands on or before, or for its file.
-var ignoring = regexp.MustCompile(`(?:#|//)[ \t]*flowrun-ignore(-file)?:([ \t]*F[0-9]{4}(?:[ \t]*,[ \t]*F[0-9]{4})*)`)
+var ignoring = lazyregexp.New(`(?:#|//)[ \t]*flowrun-ignore(-file)?:([ \t]*F[0-9]{4}(?:[ \t]*,[ \t]*F[0-9]{4})*)`)
 
 // AdviceCodes are the codes of advice, in order.
 var AdviceCodes = []string{"F0220", "F0257", "F0258", "F0259", "F0269", "F0270", "F0272", "F0286"}
@@ -23,7 +23,7 @@ func (c *checker) hidden(files []*syntax.File) {
 		if !bytes.Contains(f.Src, []byte("flowrun-ignore")) {
 			continue
 		}
-		for _, m := range ignoring.FindAllSubmatchIndex(f.Src, -1) {
+		for _, m := range ignoring().FindAllSubmatchIndex(f.Src, -1) {
 			codes := strings.FieldsFunc(string(f.Src[m[4]:m[5]]), func(r rune) bool { return strings.ContainsRune(", \t", r) })
 			for _, code := range codes {
 				if !slices.Contains(AdviceCodes, code) {

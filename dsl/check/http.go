@@ -3,20 +3,20 @@ package check
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-var methodName = regexp.MustCompile(`^[A-Za-z]{1,20}$`)
+var methodName = lazyregexp.New(`^[A-Za-z]{1,20}$`)
 
 // userinfo is the beginning of a URL with a user name in it, or with a password.
-var userinfo = regexp.MustCompile(`^[^/?#]*://[^/?#]*@`)
+var userinfo = lazyregexp.New(`^[^/?#]*://[^/?#]*@`)
 
 // written is a text as far as it can be known, with a U+FFFD for each part of a template that is computed.
 func (a *Attr) written() (text string) {
@@ -48,7 +48,7 @@ func (c *checker) request(b *Block) {
 		if a == nil {
 			continue
 		}
-		if userinfo.MatchString(a.written()) {
+		if userinfo().MatchString(a.written()) {
 			say(a, "The URL has a user name or a password in it", "It would appear in messages, logs and the store. Send it in headers, "+
 				"and read it from a sensitive variable:  headers = { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }.")
 		} else if a.known != nil {
@@ -59,7 +59,7 @@ func (c *checker) request(b *Block) {
 		}
 	}
 	if a := b.attr("method"); a != nil && a.known != nil {
-		if text, _ := a.known.Const.(string); !methodName.MatchString(text) {
+		if text, _ := a.known.Const.(string); !methodName().MatchString(text) {
 			say(a, fmt.Sprintf("%.40q is not a method", text), `It is a word such as "GET", "POST", "PUT", "PATCH" or "DELETE".`)
 		}
 	}

@@ -2,20 +2,21 @@ package check
 
 import (
 	"fmt"
-	"regexp"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // oneWord is what can be a word of join, well written or not, and no condition.
-var oneWord = regexp.MustCompile(`^[a-z]+([ _-][a-z]+)?$`)
+var oneWord = lazyregexp.New(`^([a-z]+([ _-][a-z]+)?|[0-9]+ ?%)$`)
 
 // misspelledJoin is the word of a join that is neither a way to join nor a condition, or "".
 func misspelledJoin(a *Attr) string {
-	if text, ok := literal(a.Src.Expr()); a.Text == "" && ok && oneWord.MatchString(text) {
+	if text, ok := literal(a.Src.Expr()); a.Text == "" && ok && oneWord().MatchString(text) {
 		return text
 	}
 	return ""
@@ -30,7 +31,9 @@ func (c *checker) join(a *Attr, env *expr.Env) diag.List {
 	case misspelledJoin(a) != "":
 		d := diag.Diagnostic{Code: "F0116", Subject: a.span(), Summary: fmt.Sprintf("%q is not a way to join", text),
 			Detail: fmt.Sprintf("It is one of %s, a number of successes, or a condition such as \"succeeded >= 2\".", quoted(a.Schema.Words))}
-		if text == "all_done" || text == "always" {
+		if share, is := strings.CutSuffix(text, "%"); is {
+			d.Detail = fmt.Sprintf("For a share of all, write  join = \"100 * succeeded >= %s * total\".", strings.TrimSpace(share))
+		} else if text == "all_done" || text == "always" {
 			d.Detail = "To wait until all have ended, however they ended, write  join = \"done == total\"."
 		} else if near := diag.Nearest(text, a.Schema.Words); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)

@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -332,7 +332,7 @@ func (c *checker) source(of, b *Block) {
 	}
 	c.request(b)
 	if a := b.attr("repo"); a != nil && a.known != nil {
-		if text, _ := a.known.Const.(string); !repository.MatchString(text) {
+		if text, _ := a.known.Const.(string); !repository().MatchString(text) {
 			c.report(diag.Diagnostic{Code: "F0421", Subject: a.span(), Context: of.Words(), Summary: fmt.Sprintf("%.60q is not a repository", text), Detail: "It is an owner and a name:  repo = \"acme/app\"."})
 		}
 	}
@@ -353,7 +353,7 @@ func (c *checker) source(of, b *Block) {
 	}
 }
 
-var repository = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
+var repository = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 
 func (c *checker) missingOfSource(of, b *Block, attr string) {
 	c.report(diag.Diagnostic{Code: "F0421", Subject: b.Src.Header, Context: of.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", attr, b.Words()), Detail: b.Schema.Attr(attr).Doc})

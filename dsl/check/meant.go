@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -721,11 +721,11 @@ func inOneLine(src *syntax.Block) string {
 	return src.Kind + " { … }"
 }
 
-var stepWords = regexp.MustCompile(`^[a-z]+ "([^"]+)"$`)
+var stepWords = lazyregexp.New(`^[a-z]+ "([^"]+)"$`)
 
 // stepOf names the node that a block's words are about.
 func stepOf(where string) string {
-	if m := stepWords.FindStringSubmatch(where); m != nil {
+	if m := stepWords().FindStringSubmatch(where); m != nil {
 		return "step." + m[1]
 	}
 	return "step.NAME"
@@ -775,13 +775,13 @@ func asBlock(b *schema.Block, src *syntax.Attr) string {
 	return fmt.Sprintf("%s { %s = %s }", kind, first.Name, src.Text())
 }
 
-var spoken = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d)(?:\s*(?:,|and\b)?\s*)`)
+var spoken = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d)(?:\s*(?:,|and\b)?\s*)`)
 
 // spokenDuration writes a duration that is said in words, such as "10 minutes", as flowrun does, or gives "".
 func spokenDuration(text string) string {
 	rest, out := strings.TrimSpace(text), ""
 	for rest != "" {
-		m := spoken.FindStringSubmatchIndex(rest)
+		m := spoken().FindStringSubmatchIndex(rest)
 		if m == nil || m[0] != 0 {
 			return ""
 		}
@@ -800,11 +800,11 @@ func spokenDuration(text string) string {
 	return out
 }
 
-var namePath = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_*][A-Za-z0-9_-]*|\[[^\]\n]{0,60}\])*`)
+var namePath = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_*][A-Za-z0-9_-]*|\[[^\]\n]{0,60}\])*`)
 
 // pathAt is the name with points that stands at a place of a file, in its parts.
 func pathAt(f *syntax.File, at int) []string {
-	text := string(namePath.Find(f.Src[min(at, len(f.Src)):]))
+	text := string(namePath().Find(f.Src[min(at, len(f.Src)):]))
 	if text == "" {
 		return []string{""}
 	}
@@ -878,7 +878,7 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 		return
 	}
 	f, at := c.sources[i], d.Subject.Start.Byte
-	if m := inModule.FindSubmatch(f.Src[min(at, len(f.Src)):]); m != nil {
+	if m := inModule().FindSubmatch(f.Src[min(at, len(f.Src)):]); m != nil {
 		d.Detail = fmt.Sprintf("Paths begin in the folder of the program. Write  file(\"%s\").", m[1])
 		return
 	}
@@ -936,13 +936,13 @@ var resultAttrs = map[string]string{
 	"value": "output", "values": "output", "out": "output", "data": "output", "json": "output", "body": "output", "text": "output", "message": "error", "errors": "error", "logs": "stdout", "log": "stdout",
 }
 
-var indexedStep = regexp.MustCompile(`step\.([A-Za-z_][A-Za-z0-9_-]*)$`)
+var indexedStep = lazyregexp.New(`step\.([A-Za-z_][A-Za-z0-9_-]*)$`)
 
 // resultElsewhere is about a result that does not have an attribute.
 func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 	at := d.Subject.Start.Byte
 	text := string(f.Src[at:min(d.Subject.End.Byte, len(f.Src))])
-	if m := indexedStep.FindSubmatch(f.Src[lineStart(f.Src, at):at]); m != nil && strings.HasPrefix(text, "[") {
+	if m := indexedStep().FindSubmatch(f.Src[lineStart(f.Src, at):at]); m != nil && strings.HasPrefix(text, "[") {
 		name, key := string(m[1]), strings.Trim(text, `[]"' `)
 		for _, w := range c.program.Workflows {
 			n := w.ByName[name]
@@ -958,7 +958,7 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 		}
 		return
 	}
-	if m := indexedStep.FindSubmatch(bytes.TrimSuffix(f.Src[lineStart(f.Src, at):at], []byte("."))); m != nil {
+	if m := indexedStep().FindSubmatch(bytes.TrimSuffix(f.Src[lineStart(f.Src, at):at], []byte("."))); m != nil {
 		for _, w := range c.program.Workflows {
 			n := w.ByName[string(m[1])]
 			if n == nil || n.attr("output") == nil || n.attr("output").Type == nil {
@@ -995,7 +995,7 @@ func lineStart(src []byte, at int) int {
 	return strings.LastIndexByte(string(src[max(0, at-1000):at]), '\n') + 1 + max(0, at-1000)
 }
 
-var inModule = regexp.MustCompile(`^file\("\$\{path\.\w+\}/([^"$]{1,100})"\)`)
+var inModule = lazyregexp.New(`^file\("\$\{path\.\w+\}/([^"$]{1,100})"\)`)
 
 // aroundEach is the node with for_each around a finding, or nil.
 func (c *checker) aroundEach(d *diag.Diagnostic, f *syntax.File) (around *Node) {

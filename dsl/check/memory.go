@@ -94,7 +94,7 @@ func (c *checker) embedder(b *Block) {
 		case name == "base_url" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != ""):
 			d.Subject = a.span()
 			d.Summary, d.Detail = fmt.Sprintf("%.80q is not an address of an endpoint", a.Text), "It begins with http:// or https:// and a host, such as \"http://localhost:11434\", and has no user, query or fragment: a key comes from the environment."
-		case name == "key_env" && !envName.MatchString(a.Text):
+		case name == "key_env" && !envName().MatchString(a.Text):
 			d.Subject = a.span()
 			d.Summary, d.Detail = fmt.Sprintf("%.40q is not a valid name of an environment variable", a.Text), "Write the name, such as \"OPENAI_API_KEY\", and never the key itself."
 		default:

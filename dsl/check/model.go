@@ -257,6 +257,7 @@ func (c *checker) full() bool { return len(c.list) >= MaxFindings }
 func (c *checker) report(d diag.Diagnostic) {
 	if !c.full() {
 		c.namedElsewhere(&d)
+		c.assistantOutput(&d)
 		c.list = append(c.list, d)
 	}
 }

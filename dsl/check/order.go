@@ -339,7 +339,7 @@ func (n *Node) awaited(w *Workflow) (out []*Node) {
 	return out
 }
 
-// reach visits all that ends before n has ended, outside of g and of what lies around g.
+// reach visits all that begins before n has ended, outside of g and of what lies around g.
 func (n *Node) reach(w *Workflow, g *Node, seen map[*Node]bool, visit func(*Node)) {
 	if seen[n] || n.liesIn(g) || g.liesIn(n) {
 		return
@@ -347,6 +347,9 @@ func (n *Node) reach(w *Workflow, g *Node, seen map[*Node]bool, visit func(*Node
 	seen[n] = true
 	visit(n)
 	for up := n; up != nil && !g.liesIn(up); up = up.Parent {
+		if up != n && !seen[up] {
+			visit(up) // a group takes its quota before anything inside begins
+		}
 		for _, to := range up.awaited(w) {
 			to.reach(w, g, seen, visit)
 		}

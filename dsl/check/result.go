@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -104,7 +105,7 @@ func (n *Node) collected(skippable bool) value.Type {
 		return anyResult
 	}
 	output, out := n.instance(n.output), value.AnyType
-	one := resultType(output, n.stdout(n.attr("when") == nil), nullType, nullType)
+	one := resultType(output, n.stdout(!n.whenReadsEach()), nullType, nullType)
 	if n.attr("winner") != nil {
 		one.Attrs["winner"] = value.StringType.OrNull()
 	}
@@ -171,7 +172,7 @@ func (n *Node) stdout(certain bool) value.Type {
 // instance is the type of one member of a for_each's output: null where the condition left the instance out. An
 // instance that failed leaves no output at all to who needs it.
 func (n *Node) instance(out value.Type) value.Type {
-	if n.attr("when") != nil || n.lenient() || n.tolerated() && n.Inner("degrade") == nil || n.picks() {
+	if n.whenReadsEach() || n.lenient() || n.tolerated() && n.Inner("degrade") == nil || n.picks() {
 		return out.OrLeft()
 	}
 	return out
@@ -190,6 +191,18 @@ func (n *Node) asksSuccess(w *Workflow) {
 			n.with = append(n.with, to)
 		}
 	})
+}
+
+// leftOut reports whether the node's condition can leave out the whole node, and not only instances.
+func (n *Node) leftOut() bool {
+	return n.attr("when") != nil && !(n.attr("for_each") != nil && n.whenReadsEach())
+}
+
+// whenReadsEach reports whether the node's condition reads each: of a node with a for_each it is then asked for every instance. It looks
+// at the text, because results have their types before conditions are checked.
+func (n *Node) whenReadsEach() bool {
+	a := n.attr("when")
+	return a != nil && len(expr.Mentions(a.Src.Expr(), a.Src.File.Src, true, []string{"each"})) > 0
 }
 
 // skippedWith is the node that may be skipped and skips n with it; nil if there is none.
@@ -211,7 +224,7 @@ func (n *Node) skippable(reader *Node) bool {
 		if reader != nil && (p == reader || p.holds(reader)) {
 			return false
 		}
-		if p.attr("when") != nil || p.lenient() || p.skippedWith() != nil || p.Case > 0 && (reader == nil || !p.sameCase(reader)) {
+		if p.leftOut() || p.lenient() || p.skippedWith() != nil || p.Case > 0 && (reader == nil || !p.sameCase(reader)) {
 			return true
 		}
 		if g := p.Parent; g != nil && g.picks() && g.attr("for_each") == nil && (reader == nil || g != reader && !g.holds(reader)) {

@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -12,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/shell"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -82,7 +82,7 @@ func has(list diag.List, at diag.Range) bool {
 }
 
 // shellName is a name that a shell has and flowrun has not: one in capitals, or a number.
-var shellName = regexp.MustCompile(`^(?:[A-Z_][A-Z0-9_]*|[0-9]+)$`)
+var shellName = lazyregexp.New(`^(?:[A-Z_][A-Z0-9_]*|[0-9]+)$`)
 
 // interpolation is the place of ${ } with an expression in it, where nothing else stands between the braces.
 func interpolation(f *syntax.File, at diag.Range) diag.Range {
@@ -96,7 +96,7 @@ func interpolation(f *syntax.File, at diag.Range) diag.Range {
 // unknownShellName reports whether the text of an interpolation is an expansion of the shell that HCL takes for an expression with
 // names that nothing declares.
 func unknownShellName(text string, list diag.List) bool {
-	if !syntax.ShellName.MatchString(text) {
+	if !syntax.ShellName().MatchString(text) {
 		return false
 	}
 	for _, d := range list {
@@ -111,7 +111,7 @@ func unknownShellName(text string, list diag.List) bool {
 func (c *checker) inScript(a *Attr, p hclsyntax.Expression, env *expr.Env) (*ir.Expr, diag.List) {
 	text, at := a.Src.File.Text(p), syntax.Range(p.Range())
 	switch {
-	case shellName.MatchString(text):
+	case shellName().MatchString(text):
 		return nil, diag.List{syntax.Expansion("${"+text+"}", interpolation(a.Src.File, at))}
 	case strings.HasPrefix(text, "%{"):
 		return nil, diag.List{{Code: "F0251", Subject: at, Summary: "A %{ } in a script",
@@ -125,8 +125,12 @@ func (c *checker) inScript(a *Attr, p hclsyntax.Expression, env *expr.Env) (*ir.
 		return nil, list
 	}
 	if e.Type.CanBeNull() && e.Kind != ir.Const {
+		read := text
+		if _, is := e.Type.Attrs["message"]; is { // the text of an error
+			read += ".message"
+		}
 		return nil, append(list, diag.Diagnostic{Code: "F0307", Subject: at, Summary: fmt.Sprintf("%.60s can be null, and a script needs text", text),
-			Detail: fmt.Sprintf("It reads a value that may be omitted or skipped. Give a default, try(%.60s, \"\"), or test it first (%.60s == null ? … : …).", text, text)})
+			Detail: fmt.Sprintf("It reads a value that may be omitted or skipped. Give a default, try(%.60s, \"\"), or test it first (%.60s == null ? … : …).", read, text)})
 	}
 	return e, append(list, textual(e, "A value in a script", at)...)
 }

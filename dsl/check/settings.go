@@ -2,11 +2,11 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // settings checks the block flowrun: that this release is one that the program asks for, and the engine one that it has.
@@ -27,7 +27,7 @@ func (c *checker) settings(b *Block) {
 		}
 		c.report(d)
 	}
-	if a := b.attr("engine"); a != nil && a.Text != "" && a.Text != LocalEngine && !EngineAddress.MatchString(a.Text) {
+	if a := b.attr("engine"); a != nil && a.Text != "" && a.Text != LocalEngine && !EngineAddress().MatchString(a.Text) {
 		d := diag.Diagnostic{Code: "F0277", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Unknown engine %.60q", a.Text),
 			Detail: `Engines are the store of this machine:  engine = "local",  and a Temporal server:  engine = "temporal://HOST:PORT/NAMESPACE".`}
 		if strings.HasPrefix(a.Text, "temporal://") {
@@ -42,7 +42,7 @@ func (c *checker) settings(b *Block) {
 const LocalEngine = "local"
 
 // EngineAddress matches the address of a Temporal server, as the host of these runs reads it.
-var EngineAddress = regexp.MustCompile(`^temporal://(?:[^\s/?#@:%\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}/*[^\s/?#%]*/*(?:\?queue=[^\s&#=;%]+)?$`)
+var EngineAddress = lazyregexp.New(`^temporal://(?:[^\s/?#@:%\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}/*[^\s/?#%]*/*(?:\?queue=[^\s&#=;%]+)?$`)
 
 // Engine is the address of the Temporal server that the program names; "" for the store of the machine.
 func (p *Program) Engine() string {
@@ -59,10 +59,10 @@ func (p *Program) Engine() string {
 // release has what the release will have.
 type version [3]int
 
-var versionForm = regexp.MustCompile(`^v?(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?(?:[-+][0-9A-Za-z.+-]*)?$`)
+var versionForm = lazyregexp.New(`^v?(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?(?:[-+][0-9A-Za-z.+-]*)?$`)
 
 func parseVersion(text string) (v version, ok bool) {
-	m := versionForm.FindStringSubmatch(text)
+	m := versionForm().FindStringSubmatch(text)
 	if m == nil {
 		return v, false
 	}
@@ -89,11 +89,11 @@ type bound struct {
 
 type bounds []bound
 
-var boundForm = regexp.MustCompile(`^(>=|<=|!=|>|<|=)?\s*(\S+)$`)
+var boundForm = lazyregexp.New(`^(>=|<=|!=|>|<|=)?\s*(\S+)$`)
 
 func parseVersions(text string) (out bounds, err error) {
 	for _, part := range strings.Split(text, ",") {
-		m := boundForm.FindStringSubmatch(strings.TrimSpace(part))
+		m := boundForm().FindStringSubmatch(strings.TrimSpace(part))
 		if m == nil {
 			return nil, fmt.Errorf("%.40q is not a bound", strings.TrimSpace(part))
 		}

@@ -96,6 +96,15 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 			a.Names = []expr.Name{n}
 		}
 		return a.refusedRefs(found)
+	case schema.Value:
+		if a.Schema.RefKind == "" || !expr.Refers(x(), a.root()) {
+			return nil
+		}
+		n, ok, found := expr.Static(x(), a.root())
+		if ok {
+			a.Names = []expr.Name{n}
+		}
+		return a.refusedRefs(found)
 	case schema.Refs:
 		a.Names, list = expr.StaticList(x(), a.root())
 		return a.refusedRefs(list)
@@ -130,7 +139,7 @@ func (a *Attr) refusedRefs(list diag.List) diag.List {
 // passed checks the names of environment variables that are passed on.
 func (a *Attr) passed() (list diag.List) {
 	for i, name := range a.Strings {
-		if !envName.MatchString(name) {
+		if !envName().MatchString(name) {
 			list = append(list, diag.Diagnostic{Code: "F0212", Subject: a.memberAt(i), Summary: fmt.Sprintf("%.60q in pass_env is not a valid name of an environment variable", name),
 				Detail: "pass_env lists names only, such as \"GITHUB_TOKEN\"; the values come from flowrun's own environment. To set a value, write  env = { NAME = \"VALUE\" }."})
 		}

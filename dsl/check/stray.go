@@ -13,7 +13,7 @@ import (
 func notYet(at diag.Range, what string, p *schema.Planned, where string) diag.Diagnostic {
 	if p.Never {
 		return diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is not in the language",
-			Detail: p.Doc + " Write: " + p.Instead}
+			Detail: p.Doc + " " + p.Instead}
 	}
 	return diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is planned and not in this release",
 		Detail: p.Doc + " Until then: " + p.Instead}

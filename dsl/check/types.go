@@ -149,7 +149,7 @@ func (c *checker) output(w *Workflow, n *Node) value.Type {
 	}
 	if expr.Assignable(made, *a.Type) == expr.No {
 		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: "The output is never " + withArticle(a.Type.String()),
-			Detail: fmt.Sprintf("The output of the step is %s, and flowrun does not convert outputs. %s", withArticle(made.String()), outputFix(n, made))})
+			Detail: fmt.Sprintf("The output of the %s is %s, and flowrun does not convert outputs. %s", n.Schema.Kind, withArticle(made.String()), outputFix(n, made))})
 	}
 	return c.degraded(w, n, *n.OutputType())
 }
@@ -174,6 +174,9 @@ func outputFix(n *Node, made value.Type) string {
 	}
 	if n.attr("agent") != nil && made.Kind == value.StringT {
 		return `If the agent has  output_format = "text", remove it: without it, flowrun reads the answer as JSON.`
+	}
+	if n.Schema.Kind != "step" {
+		return "Change the type, or compute the output with value."
 	}
 	return "Change the type or the step."
 }

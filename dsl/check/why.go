@@ -18,7 +18,7 @@ func (n *Node) whyNull(reader *Node) string {
 			return ""
 		}
 		switch g := p.Parent; {
-		case p.attr("when") != nil:
+		case p.leftOut():
 			return fmt.Sprintf("%s has a condition.", upper(p.Words()))
 		case p.skippedWith() != nil:
 			return fmt.Sprintf("%s is skipped with %s, for its trigger_rule is \"all_success\".", upper(p.Words()), p.skippedWith().Words())

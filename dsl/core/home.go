@@ -2,12 +2,12 @@ package core
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
@@ -138,23 +138,23 @@ func (p *Program) bring(d diag.Diagnostic) diag.Diagnostic {
 }
 
 // mentioned finds what a message may call a node: its block in words, and a reference to it.
-var mentioned = regexp.MustCompile(`(?:repeat of )?(?:sequence|parallel|step) "([A-Za-z0-9_-]+)"|step\.([A-Za-z0-9_-]+)|argmax needs a map of numbers`)
+var mentioned = lazyregexp.New(`(?:repeat of )?(?:sequence|parallel|step) "([A-Za-z0-9_-]+)"|step\.([A-Za-z0-9_-]+)|argmax needs a map of numbers`)
 
 // inRounds finds the output of a node in rounds, as it is read from outside of them.
-var inRounds = regexp.MustCompile(`step\.([A-Za-z0-9_-]+_rounds)\.output\.([A-Za-z0-9_]+)`)
+var inRounds = lazyregexp.New(`step\.([A-Za-z0-9_-]+_rounds)\.output\.([A-Za-z0-9_]+)`)
 
 // wording puts words of the author in the place of what a message says of nodes that were made: those of the pattern, and for a finding
 // inside of it also the name by which the author reads the result of the node.
 func (p *Program) wording(text string, at diag.Range) string {
-	text = inRounds.ReplaceAllStringFunc(text, func(found string) string {
-		m := inRounds.FindStringSubmatch(found)
+	text = inRounds().ReplaceAllStringFunc(text, func(found string) string {
+		m := inRounds().FindStringSubmatch(found)
 		if _, there := p.made[m[1]]; !there {
 			return found
 		}
 		return "step." + m[2] + ".output"
 	})
-	return mentioned.ReplaceAllStringFunc(text, func(found string) string {
-		m := mentioned.FindStringSubmatch(found)
+	return mentioned().ReplaceAllStringFunc(text, func(found string) string {
+		m := mentioned().FindStringSubmatch(found)
 		name := m[1] + m[2]
 		n, there := p.made[name]
 		if !there && name != "" {

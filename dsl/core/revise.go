@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
@@ -330,19 +330,19 @@ func (v *reviser) path(n *syntax.Block, at int, quote byte) (text string, ok boo
 
 // member is how a name reads behind an object, in quotes that its place allows.
 func member(name string, quote byte) string {
-	if plainName.MatchString(name) {
+	if plainName().MatchString(name) {
 		return "." + name
 	}
 	return fmt.Sprintf("[%c%s%[1]c]", quote, name)
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // What follows the word step, a node, and the word last in an expression.
 var (
-	readNode = regexp.MustCompile(`^\s*(?:\.\s*([A-Za-z0-9_-]+)|\[\\?["']([A-Za-z0-9_-]+)\\?["']\])`)
-	readAttr = regexp.MustCompile(`^\??\.([a-z_]+)`)
-	readLast = regexp.MustCompile(`^\.step\b`)
+	readNode = lazyregexp.New(`^\s*(?:\.\s*([A-Za-z0-9_-]+)|\[\\?["']([A-Za-z0-9_-]+)\\?["']\])`)
+	readAttr = lazyregexp.New(`^\??\.([a-z_]+)`)
+	readLast = lazyregexp.New(`^\.step\b`)
 )
 
 // references rewrites what the attributes of a block, and of the blocks in it, read of nodes in rounds that they do not stand in. previous
@@ -384,7 +384,7 @@ func (v *reviser) attribute(b *syntax.Block, a *syntax.Attr, known *schema.Attr,
 	for _, m := range expr.Mentions(a.Expr(), src, condition, []string{"step", "last", "previous"}) {
 		end, before := m.End, ""
 		if m.Root == "last" {
-			at := readLast.FindIndex(src[end:])
+			at := readLast().FindIndex(src[end:])
 			if at == nil {
 				continue
 			}
@@ -392,7 +392,7 @@ func (v *reviser) attribute(b *syntax.Block, a *syntax.Attr, known *schema.Attr,
 		}
 		n := previous
 		if m.Root != "previous" {
-			at := readNode.FindSubmatchIndex(src[end:])
+			at := readNode().FindSubmatchIndex(src[end:])
 			if at == nil {
 				continue
 			}
@@ -436,7 +436,7 @@ func (v *reviser) reading(n *syntax.Block, at int, after []byte, quote byte) (te
 	if r == nil {
 		return "", 0, true
 	}
-	attr, word := readAttr.FindSubmatchIndex(after), ""
+	attr, word := readAttr().FindSubmatchIndex(after), ""
 	if attr != nil {
 		word = string(after[attr[2]:attr[3]])
 	}

@@ -2,13 +2,13 @@ package editor
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/reference"
 	"github.com/flowrun/flowrun/dsl/schema"
 )
@@ -84,13 +84,13 @@ type Item struct {
 	Insert string // the text to insert; "" is the label
 }
 
-var chain = regexp.MustCompile(`(?:[A-Za-z_][A-Za-z0-9_-]*\??\.)*[A-Za-z0-9_-]*$`)
+var chain = lazyregexp.New(`(?:[A-Za-z_][A-Za-z0-9_-]*\??\.)*[A-Za-z0-9_-]*$`)
 
 // Complete lists what can be written at an offset, and the span that it replaces.
 func (p *Program) Complete(d *Doc, at int) ([]Item, Span) {
 	at = min(max(at, 0), len(d.Src))
 	before := d.Src[bytes.LastIndexByte(d.Src[:at], '\n')+1 : at]
-	path := string(chain.Find(before[max(0, len(before)-1000):]))
+	path := string(chain().Find(before[max(0, len(before)-1000):]))
 	word := path[strings.LastIndexByte(path, '.')+1:]
 	span := Span{at - len(word), at}
 	b, a := d.place(at)

@@ -2,17 +2,17 @@ package editor
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/reference"
 )
 
 var startPos = hcl.Pos{Line: 1, Column: 1}
 
-var code = regexp.MustCompile(`^F\d{4}$`)
+var code = lazyregexp.New(`^F\d{4}$`)
 
 // Hover explains the word at an offset in Markdown, and tells where the word is; "" if there is nothing to say.
 func (p *Program) Hover(d *Doc, at int) (string, Span) {
@@ -25,7 +25,7 @@ func (p *Program) Hover(d *Doc, at int) (string, Span) {
 		w.To++
 	}
 	word := string(d.Src[w.From:w.To])
-	if code.MatchString(word) {
+	if code().MatchString(word) {
 		return about(word), w
 	}
 	b, a := d.place(at)

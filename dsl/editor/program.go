@@ -1,9 +1,10 @@
 package editor
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Program is the documents of one program and of its tests.
@@ -160,11 +161,11 @@ func (d *Doc) mentions() (out []mention) {
 	return out
 }
 
-var pieceOfPath = regexp.MustCompile(`[^/\[]+(\[[^\]]*\])?`)
+var pieceOfPath = lazyregexp.New(`[^/\[]+(\[[^\]]*\])?`)
 
 // pieces takes a path of nodes, such as review/check[1], apart.
 func pieces(m mention) (out []mention) {
-	for _, at := range pieceOfPath.FindAllStringIndex(m.text, -1) {
+	for _, at := range pieceOfPath().FindAllStringIndex(m.text, -1) {
 		piece := m
 		piece.text, _, _ = strings.Cut(m.text[at[0]:at[1]], "[")
 		piece.Span = Span{m.From + at[0], m.From + at[0] + len(piece.text)}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 	"go.yaml.in/yaml/v3"
 )
@@ -205,9 +205,9 @@ var (
 		"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
 		"n": false, "N": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
 	}
-	yamlInt      = regexp.MustCompile(`^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
-	yamlFloat    = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	yamlInfinite = regexp.MustCompile(`^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
+	yamlInt      = lazyregexp.New(`^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
+	yamlFloat    = lazyregexp.New(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	yamlInfinite = lazyregexp.New(`^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
 )
 
 // scalar is the value of a scalar: by its tag, or by its text if that is plain. A moment remains text.
@@ -246,7 +246,7 @@ func (y *yamlReader) scalar(n *yaml.Node) (value.Value, error) {
 		}
 		return b, nil
 	case "!!int", "!!float":
-		if !yamlInt.MatchString(s) && (tag == "!!int" || !yamlFloat.MatchString(s)) {
+		if !yamlInt().MatchString(s) && (tag == "!!int" || !yamlFloat().MatchString(s)) {
 			return bad("a number")
 		}
 		return yamlNumber(n)
@@ -256,7 +256,7 @@ func (y *yamlReader) scalar(n *yaml.Node) (value.Value, error) {
 			return nil, nil
 		case isBool:
 			return b, nil
-		case yamlInt.MatchString(s), yamlFloat.MatchString(s), yamlInfinite.MatchString(s):
+		case yamlInt().MatchString(s), yamlFloat().MatchString(s), yamlInfinite().MatchString(s):
 			return yamlNumber(n)
 		}
 		return s, nil
@@ -266,7 +266,7 @@ func (y *yamlReader) scalar(n *yaml.Node) (value.Value, error) {
 
 func yamlNumber(n *yaml.Node) (value.Value, error) {
 	s := n.Value
-	if yamlInt.MatchString(s) {
+	if yamlInt().MatchString(s) {
 		digits, base := s, 10
 		if strings.HasPrefix(s, "0o") {
 			digits, base = s[2:], 8

@@ -155,8 +155,9 @@ func (l *condLowerer) lower(n ast.Node) node {
 		items := make([]node, len(n.Nodes))
 		for i, e := range n.Nodes {
 			items[i] = l.lower(e)
+			at = join(at, items[i].at())
 		}
-		return &tuple{at, items}
+		return &tuple{l.throughBracket(at), items}
 	case *ast.MapNode:
 		return l.object(n, at)
 	case *ast.CallNode:

@@ -119,10 +119,10 @@ type (
 	// predicate is one of expr-lang's all, any, filter … with its body.
 	predicate struct {
 		span
-		name                string
-		coll, body, extra   node // extra: the first #acc of reduce, the order of sortBy; may be nil
-		item, index, acc    int
-		spanOfName, closing span
+		name              string
+		coll, body, extra node // extra: the first #acc of reduce, the order of sortBy; may be nil
+		item, index, acc  int
+		spanOfName        span
 	}
 	// let binds a slot in its body.
 	let struct {

@@ -15,7 +15,7 @@ var pure = []string{
 	"encoding/csv", "io", "net/url", "path", // of net/url, what escapes a text
 	"slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 	"github.com/flowrun/flowrun/dsl/diag", "github.com/flowrun/flowrun/dsl/ir", "github.com/flowrun/flowrun/dsl/value",
-	"github.com/flowrun/flowrun/dsl/libm",
+	"github.com/flowrun/flowrun/dsl/libm", "github.com/flowrun/flowrun/dsl/lazyregexp", // an expression compiled on first use is the same one
 	"go.yaml.in/yaml/v3", // a text becomes nodes, and nothing else
 	"github.com/hashicorp/hcl/v2", "github.com/hashicorp/hcl/v2/hclsyntax", "github.com/zclconf/go-cty/cty",
 	"github.com/zclconf/go-cty/cty/function/stdlib",                                                                                         // its functions read no clock: timestamp is Terraform's own

@@ -2,12 +2,12 @@ package expr
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
@@ -100,6 +100,19 @@ func assignee(x hclsyntax.Expression) (name Name, ok bool, diags diag.List) {
 	return Name{Name: attr.Name, Range: Range(x.Range()), Pool: true, Member: member}, true, nil
 }
 
+// Refers reports whether an expression begins as a reference of a root does, so that it is one, or is meant to be one.
+func Refers(x hclsyntax.Expression, root string) bool {
+	if i, is := x.(*hclsyntax.IndexExpr); is {
+		x = i.Collection
+	}
+	t, is := x.(*hclsyntax.ScopeTraversalExpr)
+	if !is {
+		return false
+	}
+	name := t.Traversal.RootName()
+	return name == root || root == Assignee && (name == "agent" || name == "pool")
+}
+
 // Static reads a bare reference to a declaration, root.NAME, such as agent.backend for root "agent", or one of [Assignee]. ok is
 // false, and the diagnostics say why, where x is anything else. It does not look whether the name is declared.
 func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag.List) {
@@ -149,7 +162,7 @@ func Choice(x hclsyntax.Expression, root string) (condition hclsyntax.Expression
 	return c.Condition, names, diags
 }
 
-var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var namePattern = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // quotedText is the text of a string that is written out; "" for anything else.
 func quotedText(x hclsyntax.Expression) string {
@@ -164,6 +177,12 @@ func quotedText(x hclsyntax.Expression) string {
 // attribute behind it; or "".
 func meantBy(x hclsyntax.Expression, root string) string {
 	name := ""
+	if root == Assignee {
+		root = "agent"
+		if t, is := x.(*hclsyntax.ScopeTraversalExpr); is && t.Traversal.RootName() == "pool" {
+			root = "pool"
+		}
+	}
 	switch x := x.(type) {
 	case *hclsyntax.TemplateExpr:
 		if v, diags := x.Value(nil); !diags.HasErrors() && x.IsStringLiteral() {
@@ -176,7 +195,7 @@ func meantBy(x hclsyntax.Expression, root string) string {
 			name = a.Name
 		}
 	}
-	if !namePattern.MatchString(name) {
+	if !namePattern().MatchString(name) {
 		return ""
 	}
 	return root + "." + name
@@ -187,16 +206,17 @@ func meantBy(x hclsyntax.Expression, root string) string {
 func StaticList(x hclsyntax.Expression, root string) ([]Name, diag.List) {
 	t, ok := x.(*hclsyntax.TupleConsExpr)
 	if !ok {
+		meant, kind := meantBy(x, root), root
 		if root == Assignee {
-			root = "agent"
+			kind = "agent"
 		}
 		d := diag.Diagnostic{
 			Code:    codeStatic,
 			Summary: "Expected a list of references",
-			Detail:  "Write [" + root + ".NAME, …]; a single reference needs brackets, too.",
+			Detail:  "Write [" + kind + ".NAME, …]; a single reference needs brackets, too.",
 			Subject: Range(x.Range()),
 		}
-		if meant := meantBy(x, root); meant != "" {
+		if meant != "" {
 			d.Detail = "Write [" + meant + "]; a single reference needs brackets, too, and no quotes."
 			d.Edit = &diag.Edit{Range: d.Subject, Text: "[" + meant + "]"}
 		}

@@ -2,9 +2,10 @@ package importer
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // ar reads the objects of Argo Workflows, as argo-workflows.readthedocs.io/en/latest/fields has them. Each template is a workflow; steps and
@@ -354,7 +355,7 @@ func (a *ar) steps(t *arTemplate, n *node) {
 	}
 }
 
-var arDepends = regexp.MustCompile(`[A-Za-z0-9][-\w]*(\.\w+)?`)
+var arDepends = lazyregexp.New(`[A-Za-z0-9][-\w]*(\.\w+)?`)
 
 // dag writes tasks with what they depend on.
 func (a *ar) dag(t *arTemplate, n *node) {
@@ -372,7 +373,7 @@ func (a *ar) dag(t *arTemplate, n *node) {
 		}
 		depends := s.get("depends").text()
 		plain := !strings.ContainsAny(depends, "|!()")
-		for _, word := range arDepends.FindAllString(depends, -1) {
+		for _, word := range arDepends().FindAllString(depends, -1) {
 			name, status, _ := strings.Cut(word, ".")
 			to := t.steps[name]
 			if to == "" {
@@ -542,12 +543,12 @@ func (a *ar) global(t *arTemplate, name string) string {
 	})
 }
 
-var arHole = regexp.MustCompile(`\{\{\s*(=?.*?)\s*\}\}`)
+var arHole = lazyregexp.New(`\{\{\s*(=?.*?)\s*\}\}`)
 
 // text reads a text with {{ }} in it.
 func (a *ar) text(t *arTemplate, src string) (out text) {
 	at := 0
-	for _, m := range arHole.FindAllStringSubmatchIndex(src, -1) {
+	for _, m := range arHole().FindAllStringSubmatchIndex(src, -1) {
 		if m[0] > at {
 			out = append(out, part{lit: src[at:m[0]]})
 		}
@@ -587,7 +588,7 @@ func (a *ar) reference(t *arTemplate, name string) string {
 	return t.w.unknown(name, "string", "the value of {{"+oneLine(name)+"}}")
 }
 
-var arWhen = regexp.MustCompile(`^\s*("[^"]*"|'[^']*'|\{\{[^}]*\}\}|[-\w.]+)\s*(==|!=|<=|>=|<|>|=~)\s*("[^"]*"|'[^']*'|\{\{[^}]*\}\}|[-\w.]+)\s*$`)
+var arWhen = lazyregexp.New(`^\s*("[^"]*"|'[^']*'|\{\{[^}]*\}\}|[-\w.]+)\s*(==|!=|<=|>=|<|>|=~)\s*("[^"]*"|'[^']*'|\{\{[^}]*\}\}|[-\w.]+)\s*$`)
 
 // condition writes comparisons that are joined by && or ||.
 func (a *ar) condition(t *arTemplate, src string) (string, bool) {
@@ -598,13 +599,13 @@ func (a *ar) condition(t *arTemplate, src string) (string, bool) {
 			return l + sign + r, okL && okR
 		}
 	}
-	m := arWhen.FindStringSubmatch(src)
+	m := arWhen().FindStringSubmatch(src)
 	if m == nil || m[2] == "=~" {
 		return "", false
 	}
 	side := func(s string) string {
 		s = strings.Trim(s, `"'`)
-		if h := arHole.FindStringSubmatch(s); h != nil && h[0] == s {
+		if h := arHole().FindStringSubmatch(s); h != nil && h[0] == s {
 			return a.reference(t, h[1])
 		}
 		return inCondition(s)
@@ -615,7 +616,7 @@ func (a *ar) condition(t *arTemplate, src string) (string, bool) {
 			if plainNumber(s) {
 				return s, true
 			}
-			if h := arHole.FindStringSubmatch(s); h != nil && h[0] == s {
+			if h := arHole().FindStringSubmatch(s); h != nil && h[0] == s {
 				return "float(" + a.reference(t, h[1]) + ")", true
 			}
 			return "", false

@@ -2,9 +2,10 @@ package importer
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // dg reads one DAG of dagu, as its reference of the YAML specification has it. A document of the file is a DAG; the others are called by name.
@@ -208,7 +209,7 @@ func (d *dg) parameters(n *node) {
 		add(m.key, m.value.text())
 	}
 	if n.isText() {
-		for i, word := range dgWords.FindAllString(n.text(), -1) {
+		for i, word := range dgWords().FindAllString(n.text(), -1) {
 			one(word, i+1)
 		}
 	}
@@ -226,7 +227,7 @@ func (d *dg) parameters(n *node) {
 	}
 }
 
-var dgWords = regexp.MustCompile(`[^\s"'=]+="[^"]*"|[^\s"'=]+='[^']*'|"[^"]*"|'[^']*'|[^\s]+`)
+var dgWords = lazyregexp.New(`[^\s"'=]+="[^"]*"|[^\s"'=]+='[^']*'|"[^"]*"|'[^']*'|[^\s]+`)
 
 func (d *dg) schedule(n *node) {
 	crons := n.texts()
@@ -357,7 +358,7 @@ func (d *dg) action(b *block, n *node) {
 		}
 		b.set("call", "workflow."+to.name)
 		var with []attr
-		for _, word := range dgWords.FindAllString(n.get("params").text(), -1) {
+		for _, word := range dgWords().FindAllString(n.get("params").text(), -1) {
 			if name, value, ok := strings.Cut(word, "="); ok {
 				with = append(with, attr{ident(name), d.text(strings.Trim(value, `"'`), false).template()})
 			}
@@ -462,12 +463,12 @@ func (d *dg) precondition(b *block, n *node) {
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-var dgHole = regexp.MustCompile(`\$\{([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)*)\}|\$([A-Za-z_]\w*|\d)`)
+var dgHole = lazyregexp.New(`\$\{([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)*)\}|\$([A-Za-z_]\w*|\d)`)
 
 // text reads a text with $NAME and ${NAME} in it: parameters and outputs become references, and in a script the rest stays the shell's.
 func (d *dg) text(src string, script bool) (out text) {
 	at := 0
-	for _, m := range dgHole.FindAllStringSubmatchIndex(src, -1) {
+	for _, m := range dgHole().FindAllStringSubmatchIndex(src, -1) {
 		name, path := "", ""
 		if m[2] >= 0 {
 			name, path = src[m[2]:m[3]], src[m[4]:m[5]]

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // ghScope is where an expression of GitHub Actions stands.
@@ -52,11 +54,10 @@ func importGitHub(p *program, doc *node) error {
 	if dir := doc.get("defaults").get("run").get("working-directory"); dir != nil {
 		w.attrs = append(w.attrs, attr{"dir", top.text(dir.text(), false).template()})
 	}
-	for _, key := range []string{"permissions", "concurrency"} {
-		if v := doc.get(key); v != nil {
-			p.leave(nil, "%s (line %d): %s", key, v.line(), v.short())
-		}
+	if v := doc.get("permissions"); v != nil {
+		p.leave(nil, "permissions (line %d): %s", v.line(), v.short())
 	}
+	g.concurrency(top, doc.get("concurrency"), name)
 	jobs := doc.get("jobs").pairs()
 	for _, j := range jobs {
 		g.jobs[j.key] = unique(w.taken, ident(j.key))
@@ -66,6 +67,39 @@ func importGitHub(p *program, doc *node) error {
 		g.job(top, j.key, j.value)
 	}
 	return nil
+}
+
+// ofWorkflow is the name of the workflow, as groups of concurrency read it.
+var ofWorkflow = lazyregexp.New(`\$\{\{\s*github\.workflow\s*\}\}`)
+
+// concurrency writes the group in which one run of the workflow is active at a time. A group with the number of the run is that of one run.
+func (g *gh) concurrency(s *ghScope, n *node, name string) {
+	if n == nil {
+		return
+	}
+	group, cancels := n.text(), (*node)(nil)
+	if n.isMap() {
+		group, cancels = n.get("group").text(), n.get("cancel-in-progress")
+	}
+	if group == "" || strings.Contains(group, "github.run_") {
+		g.p.leave(nil, "concurrency (line %d): %s", n.line(), n.short())
+		return
+	}
+	group = ofWorkflow().ReplaceAllLiteralString(group, name)
+	if strings.HasPrefix(group, "${{") { // it can be empty here
+		group = g.w.name + "-" + group
+	}
+	b := &block{kind: "concurrency"}
+	b.set("group", s.text(group, false).template())
+	switch {
+	case cancels.yes():
+		b.set("when_busy", quote("cancel_previous"))
+	case cancels != nil && cancels.text() != "false":
+		g.p.leave(b, "cancel-in-progress: %s", cancels.short())
+	default:
+		b.comment("All runs of the group wait for their turn; GitHub keeps the newest of those that wait.")
+	}
+	g.w.blocks = append(g.w.blocks, b)
 }
 
 // ghOrder puts jobs behind those that they need, so that their outputs are known.

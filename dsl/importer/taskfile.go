@@ -2,9 +2,10 @@ package importer
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // tf reads one Taskfile, as taskfile.dev/reference/schema has it. Each task is a workflow; a dependency is a call.
@@ -383,9 +384,9 @@ func (t *tf) shellStep(one *task, name string) string {
 }
 
 var (
-	tfHole    = regexp.MustCompile(`\{\{-?\s*(.*?)\s*-?\}\}`)
-	tfName    = regexp.MustCompile(`^\.([A-Za-z_]\w*)$`)
-	tfDefault = regexp.MustCompile(`^(?:\.([A-Za-z_]\w*)\s*\|\s*default\s+["` + "`" + `](.*)["` + "`" + `]|default\s+["` + "`" + `](.*)["` + "`" + `]\s+\.([A-Za-z_]\w*))$`)
+	tfHole    = lazyregexp.New(`\{\{-?\s*(.*?)\s*-?\}\}`)
+	tfName    = lazyregexp.New(`^\.([A-Za-z_]\w*)$`)
+	tfDefault = lazyregexp.New(`^(?:\.([A-Za-z_]\w*)\s*\|\s*default\s+["` + "`" + `](.*)["` + "`" + `]|default\s+["` + "`" + `](.*)["` + "`" + `]\s+\.([A-Za-z_]\w*))$`)
 )
 
 // text reads a text with {{ }} in it.
@@ -393,7 +394,7 @@ func (t *tf) text(one *task, src string) text { return t.textAt(one, src, 0) }
 
 func (t *tf) textAt(one *task, src string, depth int) (out text) {
 	at := 0
-	for _, m := range tfHole.FindAllStringSubmatchIndex(src, -1) {
+	for _, m := range tfHole().FindAllStringSubmatchIndex(src, -1) {
 		if m[0] > at {
 			out = append(out, part{lit: src[at:m[0]]})
 		}
@@ -412,9 +413,9 @@ func (t *tf) hole(one *task, inner string, depth int) text {
 		return text{{expr: "each.value"}}
 	}
 	name, def := "", ""
-	if m := tfName.FindStringSubmatch(inner); m != nil {
+	if m := tfName().FindStringSubmatch(inner); m != nil {
 		name = m[1]
-	} else if m := tfDefault.FindStringSubmatch(inner); m != nil {
+	} else if m := tfDefault().FindStringSubmatch(inner); m != nil {
 		name, def = m[1]+m[4], m[2]+m[3]
 	} else {
 		return text{{expr: one.w.unknown(inner, "string", "the value of {{"+oneLine(inner)+"}}")}}

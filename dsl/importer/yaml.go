@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Bounds of a file: how deep it may be nested, and how many values it may have when each alias stands for what it means.
@@ -233,12 +234,12 @@ func oneLine(s string) string {
 	return string(r)
 }
 
-var yamlLine = regexp.MustCompile(`^line (\d+):`)
+var yamlLine = lazyregexp.New(`^line (\d+):`)
 
 // notYAML is the error of a text that the parser refuses. Within { } an expression needs quotes, and the parser does not say so.
 func notYAML(src []byte, says string) error {
 	hint := ""
-	if m := yamlLine.FindStringSubmatch(says); m != nil {
+	if m := yamlLine().FindStringSubmatch(says); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		lines := bytes.Split(src, []byte("\n"))
 		for _, line := range lines[min(max(n-1, 0), len(lines)):min(n+1, len(lines))] {

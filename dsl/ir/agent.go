@@ -38,7 +38,7 @@ type Agent struct {
 	Env          map[string]*Expr `json:"env,omitempty"`
 	PassEnv      []string         `json:"pass_env,omitzero"`
 	Input        string           `json:"input,omitempty"`         // "json" (default) or "text"
-	OutputFormat string           `json:"output_format,omitempty"` // "json" (default) or "text"
+	OutputFormat string           `json:"output_format,omitempty"` // "json" (default), "text" or OutputAssistant
 	URL          *Expr            `json:"url,omitempty"`           // http
 	Method       string           `json:"method,omitempty"`        // http; "" means POST
 	Headers      *Expr            `json:"headers,omitempty"`       // http: an object or map of texts
@@ -60,6 +60,9 @@ type Agent struct {
 	ACP          *ACP             `json:"acp,omitempty"`     // acp
 	Servers      []ToolServer     `json:"servers,omitempty"` // chat, acp
 }
+
+// OutputAssistant is the output_format of an agent that prints what command-line assistants print: JSON in which the answer is the text result.
+const OutputAssistant = "assistant"
 
 // Provider is whose API a chat agent speaks.
 type Provider string

@@ -19,12 +19,14 @@ const (
 
 // Change is a difference of two programs. Name is a node by its path in the file (group/step), an input or output of the workflow or another
 // declaration such as "agent coder", or "" for the workflow itself. Parts are the attributes that differ, sorted; they are empty unless What is
-// [Altered]. From is the old name if What is [Renamed]: the only one that was removed with the body that only this new name has.
+// [Altered]. From is the old name if What is [Renamed]: the only one that was removed with the body that only this new name has. [ComparePrograms]
+// gives Values, too.
 type Change struct {
-	Name  string   `json:"name"`
-	What  string   `json:"what"`
-	Parts []string `json:"parts,omitempty"`
-	From  string   `json:"from,omitempty"`
+	Name   string        `json:"name"`
+	What   string        `json:"what"`
+	Parts  []string      `json:"parts,omitempty"`
+	Values []ValueChange `json:"values,omitempty"`
+	From   string        `json:"from,omitempty"`
 }
 
 // Difference is what one workflow differs in, of two programs.
@@ -54,7 +56,14 @@ func ComparePrograms(a, b *Program) (workflows map[string]Difference, declared [
 			workflows[name] = compareWorkflows(old.workflows[name], now.workflows[name])
 		}
 	}
-	return workflows, compareAll(old.declared, now.declared)
+	for name, d := range workflows { // any order: each on its own
+		o, n := cmp.Or(old.workflows[name], &workflowParts{}), cmp.Or(now.workflows[name], &workflowParts{})
+		addValues(d.Nodes, o.nodes, n.nodes)
+		addValues(d.Declarations, o.own, n.own)
+	}
+	declared = compareAll(old.declared, now.declared)
+	addValues(declared, old.declared, now.declared)
+	return workflows, declared
 }
 
 func compareWorkflows(old, now *workflowParts) Difference {

@@ -2,7 +2,10 @@ package ir
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // Nodes are compared by their paths, without the nodes below them, and declarations by their names.
@@ -53,6 +56,32 @@ func TestCompareNames(t *testing.T) {
 	}
 	if len(all) != 3 || !slices.Equal(names(declared), []string{"added agent kim []"}) {
 		t.Errorf("%d workflows, and beside them %q", len(all), names(declared))
+	}
+}
+
+// A change has the values of both sides, cut around the difference; sensitive ones are masked.
+func TestCompareValues(t *testing.T) {
+	long := strings.Repeat("long ", 20)
+	text := func(s string) *Expr { return Lit(s, value.Type{Kind: value.StringT}) }
+	program := func(attempts float64, script, condition, key string, needs ...string) *Program {
+		return &Program{Variables: []Variable{{Name: "key", Sensitive: true, HasDefault: true, Default: key}}, Workflows: []Workflow{{Name: "w", Nodes: []Node{{Name: "s", Kind: Step,
+			Needs: needs, When: &Expr{Kind: Condition, Text: condition}, Retry: &Retry{MaxAttempts: Lit(attempts, value.Type{Kind: value.NumberT})},
+			Env: map[string]*Expr{"KEY": {Kind: HCL, Text: "key." + key, Sensitive: true}}, Action: &Run{Script: text(script)}}}}}}
+	}
+	all, declared := ComparePrograms(program(2, long+"old"+long, "a < 1", "hunter2"), program(3, long+"<new>"+long, "a < 2", "hunter3", "one", "two"))
+	show := func(c Change) (list []string) {
+		for _, v := range c.Values {
+			list = append(list, v.Part+": "+v.Before+" → "+v.After)
+		}
+		return list
+	}
+	have, want := show(all["w"].Nodes[0]), []string{"env.KEY: (sensitive) → (sensitive)", `needs:  → ["one", "two"]`, "retry.max_attempts: 2 → 3",
+		"run.script: …g long long oldlong long long long long long long long lon… → …g long long <new>long long long long long long long long l…", "when: a < 1 → a < 2"}
+	if !slices.Equal(have, want) {
+		t.Errorf("the values of the step are\n%q, want\n%q", have, want)
+	}
+	if have, want := show(declared[0]), []string{"default: (sensitive) → (sensitive)"}; !slices.Equal(have, want) {
+		t.Errorf("the values of the variable are %q, want %q", have, want)
 	}
 }
 

@@ -43,6 +43,8 @@ var HandoffType = value.Object(map[string]value.Type{
 // expression are empty. The output is an object of id.
 type Handoff struct {
 	To            Expr     `json:"to"`
+	Anyone        []string `json:"anyone,omitempty"`  // To is the name of a pool: the members, of which each may take the work
+	Members       []string `json:"members,omitempty"` // the names that To can give; nil: any
 	Summary       Expr     `json:"summary"`
 	Next          Expr     `json:"next"`
 	Ticket        *Expr    `json:"ticket,omitempty"`

@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -111,6 +110,3 @@ func (p *Program) Hook(event string) *Hook {
 	}
 	return nil
 }
-
-// IsEventPattern reports whether a name stands for all events that begin so.
-func IsEventPattern(name string) bool { return strings.HasSuffix(name, ".*") }

@@ -7,9 +7,54 @@ type Rule string
 // PlainReasons words what the machine says of timeouts, of silent attempts and of decisions that nobody made in plain English.
 const PlainReasons Rule = "plain_reasons"
 
+// ClassifyFirst sends the rules of classify with an attempt that a breaker counts, so that the breaker reads the error as the run does.
+const ClassifyFirst Rule = "classify_first"
+
+// BoundedKV lets a bounded number of a run's kv operations be under way at once: the next one is composed and started when one has ended.
+// Before, all that were ready started at once.
+const BoundedKV Rule = "bounded_kv"
+
+// PausesAsk lets a loop that hears of a timed pause ask the store what time it is there: the clock can have been set back.
+const PausesAsk Rule = "pauses_ask"
+
+// HeldGroupsBegin lets a group that got its units again before a node inside started begin with that node. Before, a change of driver and a wait
+// for the units in between left such a group without a start and without its timeout.
+const HeldGroupsBegin Rule = "held_groups_begin"
+
+// EndingRunsNoGates starts no gate of a node that is ending with what is around it: a person has cancelled that, or it has failed.
+const EndingRunsNoGates Rule = "ending_runs_no_gates"
+
+// EndedGroupsLetGo lets what is detached in a group go on when the group ends while it waits for its units again. Before, after a change of driver,
+// that waited forever.
+const EndedGroupsLetGo Rule = "ended_groups_let_go"
+
+// EndedGroupsCollect lets a group whose children have all ended fail with them, although it is cancelled in the same moment. Before, it
+// was cancelled.
+const EndedGroupsCollect Rule = "ended_groups_collect"
+
+// DeadlinesCatchUp has a deadline say only the last part that has passed, where several have while no process drove the run, and has its messages name
+// the command that answers what the node asks people. Before, each part had a message, all at one moment and so in any order.
+const DeadlinesCatchUp Rule = "deadlines_catch_up"
+
+// EndingRepeatsNothing begins no iteration of a repeat that is ending with what is around it. What a join has cancelled is ending, too. Before, a
+// repeat went on when its cancelled iteration had ended well in the meantime, and so did the retries and the gates of a loser.
+const EndingRepeatsNothing Rule = "ending_repeats_nothing"
+
+// DelayedNotLost keeps an attempt that waits for what is held around it where a process dies that did not run it. Before, on_lost = "fail" and
+// three deaths in a row failed it, and its node went on twice when the units came.
+const DelayedNotLost Rule = "delayed_not_lost"
+
+// LoopsPublish lets a loop publish the event flowrun.loop when people pause, resume or stop it, when it reaches a limit, and when it stops or stops
+// an agent.
+const LoopsPublish Rule = "loops_publish"
+
+// PlainFigures has a loop that tells of its target write a throughput of a thousand and more in digits, where it was 4.84e+04.
+const PlainFigures Rule = "plain_figures"
+
 // since has, for each rule, the behaviour number from which on the rule holds. A row comes together with a raised [Behaviour], and
 // stays as long as journals of a lower number are read.
-var since = map[Rule]int{PlainReasons: 2}
+var since = map[Rule]int{PlainReasons: 2, ClassifyFirst: 2, BoundedKV: 2, PausesAsk: 2, HeldGroupsBegin: 2, EndingRunsNoGates: 2, EndedGroupsLetGo: 2, EndedGroupsCollect: 2,
+	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, LoopsPublish: 2, PlainFigures: 2}
 
 // Rules are the changes of meaning that hold for one behaviour number. nil: none.
 type Rules map[Rule]bool

@@ -13,8 +13,8 @@ type Test struct {
 	Name string
 	// Workflow is what the run without a label runs; "" if blocks start the runs.
 	Workflow string
-	// Loop is the loop that runs in place of a workflow; "" if none does. Items are what its sources hold besides what is handed in.
-	Loop  string
+	// Loops are the loops that run in place of a workflow; nil if none does. Items are what their sources hold besides what is handed in.
+	Loops []string
 	Items []TestItem
 	// Lists are files with lists of work by the names of the sources that read them, in place of items.
 	Lists map[string]string

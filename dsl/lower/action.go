@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // actions makes the action of a step, by its kind. from is what the step inherits.
@@ -32,7 +33,8 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 		return &ir.Notify{To: names(b.Attrs["to"]), Text: *b.Expr("text"), Title: b.Expr("title"), Level: b.Expr("level"), Data: b.Expr("data")}
 	}),
 	ir.HandoffAction: inBlock(func(b *check.Block) ir.Action {
-		return &ir.Handoff{To: *b.Expr("to"), Summary: *b.Expr("summary"), Next: *b.Expr("next"), Ticket: b.Expr("ticket"), FilesChanged: b.Expr("files_changed"),
+		to, anyone, members := handoffTo(b.Attrs["to"])
+		return &ir.Handoff{To: to, Anyone: anyone, Members: members, Summary: *b.Expr("summary"), Next: *b.Expr("next"), Ticket: b.Expr("ticket"), FilesChanged: b.Expr("files_changed"),
 			Decisions: b.Expr("decisions"), OpenQuestions: b.Expr("open_questions"), Acceptance: b.Expr("acceptance"), Blockers: b.Expr("blockers"),
 			Artifacts: b.Expr("artifacts"), Priority: b.Expr("priority"), Notify: names(b.Attrs["notify"])}
 	}),
@@ -129,4 +131,25 @@ func call(b *check.Block, to *check.Attr) *ir.Call {
 		out.With, out.Inputs = nil, b.Attrs["with"].Members
 	}
 	return out
+}
+
+// handoffTo is the name that work is handed over to. anyone are the members of a pool that may take the work, members those that the name
+// must be one of.
+func handoffTo(a *check.Attr) (to ir.Expr, anyone, members []string) {
+	if len(a.Names) == 0 {
+		return *a.Expr, nil, nil
+	}
+	r := a.Names[0]
+	to = ir.Expr{Kind: ir.Const, Const: r.Name, Type: value.StringType}
+	if !r.Pool {
+		return to, nil, nil
+	}
+	switch pick, name := a.Member(0); {
+	case pick != nil:
+		return *pick, nil, a.Strings
+	case name != "":
+		to.Const = name
+		return to, nil, nil
+	}
+	return to, a.Strings, nil
 }

@@ -221,11 +221,22 @@ func channel(b *check.Block) ir.Channel {
 
 func routine(b *check.Block) ir.Routine {
 	out := ir.Routine{Name: b.Name, Cron: b.Text("cron"), Timezone: b.Text("timezone"), Workflow: names(b.Attrs["workflow"])[0], With: b.Expr("with"),
-		Every: b.Span("every"), Jitter: b.Span("jitter"), Overlap: ir.Overlap(b.Text("overlap")), Missed: ir.Missed(b.Text("missed"))}
+		Every: b.Span("every"), Jitter: b.Span("jitter"), Overlap: ir.Overlap(b.Text("overlap")), Missed: missed(b.Text("missed"))}
 	if a := b.Attrs["paused"]; a != nil {
 		out.Paused = a.Flag
 	}
 	return out
+}
+
+// missed is the rule for missed moments that a word of the file means.
+func missed(word string) ir.Missed {
+	switch word {
+	case "skip":
+		return ir.MissedNone
+	case "once":
+		return ir.MissedLatest
+	}
+	return ir.Missed(word)
 }
 
 // strategy is that of a pool, where it is not the usual one.

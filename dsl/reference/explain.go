@@ -2,11 +2,11 @@ package reference
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/schema"
 )
 
@@ -82,7 +82,7 @@ func About(word string) (text, near string, ok bool) {
 		parts = append([]string{fmt.Sprintf("Users of other tools: for their `%s`, write  %s\n", word, meant)}, parts...)
 	case meant != "":
 		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no `%s`; write  %s\n", word, word, meant))
-		if text := t.page(firstWord.FindString(meant)); text != "" {
+		if text := t.page(firstWord().FindString(meant)); text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -95,10 +95,13 @@ func About(word string) (text, near string, ok bool) {
 	if len(parts) > 0 {
 		return strings.Join(parts, "\n"), "", true
 	}
+	if page := answers(word); page != "" {
+		return About(page)
+	}
 	return "", diag.Nearest(word, t.words()), false
 }
 
-var firstWord = regexp.MustCompile(`^[a-z_]+`)
+var firstWord = lazyregexp.New(`^[a-z_]+`)
 
 // page explains a word of the language: a block, or an attribute of all blocks that have it.
 func (t *Table) page(word string) string {
@@ -125,9 +128,9 @@ func (t *Table) planned(word string) string {
 	w := &writer{}
 	for _, p := range t.Planned {
 		if attr, isWord := strings.CutSuffix(p.Name, "."+word); isWord && p.Kind == "word" {
-			w.line("# " + word + ", of " + attr + planned + "\n\n" + p.Doc + "\n\nUntil then: " + p.Instead)
+			w.line("# " + word + ", of " + attr + planned + "\n\n" + prose(p.Doc) + "\n\nUntil then: " + prose(p.Instead))
 		} else if of, is := p.ofTests(); is && (of == word || p.Name == word) || p.Kind == "name" && p.Name == word {
-			w.line("# " + word + planned + "\n\n" + p.Doc + "\n\nUntil then: " + p.Instead)
+			w.line("# " + word + planned + "\n\n" + prose(p.Doc) + "\n\nUntil then: " + prose(p.Instead))
 		}
 	}
 	return w.String()
@@ -157,7 +160,7 @@ func member(of, name string, list []Member) string {
 		case of != "":
 			title = of + "." + name
 		}
-		return "# " + title + "\n\n" + m.Doc + "\n"
+		return "# " + title + "\n\n" + prose(m.Doc) + "\n"
 	}
 	return ""
 }
@@ -167,7 +170,7 @@ func (t *Table) namesPage() string {
 	w := &writer{}
 	w.line("# Names\n\nAn expression reads values by names. Which names are available depends on the place. `agent.NAME`, `gate.NAME` and the like are references, not values.\n\n| name | meaning |\n|---|---|")
 	for _, r := range t.Roots {
-		w.row(code(r.Name), r.Doc)
+		w.row(code(r.Name), prose(r.Doc))
 	}
 	w.line("\n| place | names |\n|---|---|")
 	for _, p := range t.Places {
@@ -229,10 +232,10 @@ func (t *Table) within(b *Block, name string) string {
 func (a *Attribute) markdown(title string) string {
 	w := &writer{}
 	if a.Later {
-		w.line("# " + title + planned + "\n\n" + a.Doc + "\n\nUntil then: " + a.Instead)
+		w.line("# " + title + planned + "\n\n" + prose(a.Doc) + "\n\nUntil then: " + prose(a.Instead))
 		return w.String()
 	}
-	w.line("# " + title + "\n\n" + a.Doc)
+	w.line("# " + title + "\n\n" + prose(a.Doc))
 	w.line("\nType: " + a.takes() + ".")
 	if a.Default != "" {
 		w.line("\nDefault: " + a.byDefault() + ".")
@@ -253,7 +256,7 @@ func (a *Attribute) markdown(title string) string {
 
 func (f *Function) markdown() string {
 	w := &writer{}
-	w.line("# " + f.Form + "\n\n" + f.Doc)
+	w.line("# " + f.Form + "\n\n" + prose(f.Doc))
 	if f.Alias != "" {
 		w.line("\nIt is an alias of " + code(f.Alias) + ".")
 	}

@@ -37,7 +37,7 @@ func TestHowTos(t *testing.T) {
 	if !slices.Equal(words, pages) {
 		t.Errorf("the list has %q, and there are %q", words, pages)
 	}
-	if text, _, ok := About("howto"); !ok || !strings.Contains(text, "- Repeat a step that fails: `flowrun explain howto.retry`") {
+	if text, _, ok := About("howto"); !ok || !strings.Contains(text, "- Retry a step that fails: `flowrun explain howto.retry`") {
 		t.Error(text)
 	}
 	if _, near, ok := About("howto.retri"); ok || near != "howto.retry" {

@@ -11,17 +11,18 @@ import (
 	"github.com/flowrun/flowrun/dsl/schema"
 )
 
-// The committed page is the one that the tables give.
+// The committed pages are those that the tables give.
 func TestLanguage(t *testing.T) {
-	have := Language().Markdown()
-	if *rewrite {
-		if err := os.WriteFile("language.md", []byte(have), 0o644); err != nil {
-			t.Fatal(err)
+	for file, have := range map[string]string{"language.md": Language().Markdown(), "other-tools.md": OtherTools()} {
+		if *rewrite {
+			if err := os.WriteFile(file, []byte(have), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	want, err := os.ReadFile("language.md")
-	if err != nil || have != string(want) {
-		t.Errorf("language.md is not what the tables give (%v): go generate ./dsl/reference writes it anew", err)
+		want, err := os.ReadFile(file)
+		if err != nil || have != string(want) {
+			t.Errorf("%s is not what the tables give (%v): go generate ./dsl/reference writes it anew", file, err)
+		}
 	}
 }
 
@@ -137,16 +138,16 @@ func TestPlannedIsTold(t *testing.T) {
 		}
 		for _, word := range words {
 			text, _, ok := About(word)
-			if own := strings.Contains(text, "\nType: ") && p.Name != word; !ok || !own && (!strings.Contains(text, "planned, not in this release") || !strings.Contains(text, p.Instead)) {
+			if own := strings.Contains(text, "\nType: ") && p.Name != word; !ok || !own && (!strings.Contains(text, "planned, not in this release") || !strings.Contains(text, prose(p.Instead))) {
 				t.Errorf("explain %s (%s) does not say that it is planned:\n%s", word, p.Kind, text)
 			}
 		}
-		if !strings.Contains(page, "| `"+p.Name+"` | "+p.Kind+" | "+p.Doc+" | "+p.Instead+" |") {
+		if !strings.Contains(page, "| `"+p.Name+"` | "+p.Kind+" | "+prose(p.Doc)+" | "+prose(p.Instead)+" |") {
 			t.Errorf("%s: the page does not say what to write today", p.Name)
 		}
 	}
 	for _, p := range schema.AllPlanned() {
-		if text, _, ok := About(p.Block); p.Never && (!ok || !strings.Contains(text, "not in the language") || !strings.Contains(text, p.Instead) || strings.Contains(page, "`"+p.Block+"`")) {
+		if text, _, ok := About(p.Block); p.Never && (!ok || !strings.Contains(text, "not in the language") || !strings.Contains(text, prose(p.Instead)) || strings.Contains(page, "`"+p.Block+"`")) {
 			t.Errorf("%s is in no plan, and is told as if it were:\n%s", p.Block, text)
 		}
 	}

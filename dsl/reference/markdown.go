@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,7 +63,7 @@ func (t *Table) blocks(w *writer) {
 	}
 	w.line("\n### Planned, not in this release\n\nflowrun refuses a file that uses one of these ([F0110](codes/F0110.md), [F0304](codes/F0304.md)); it never ignores a part of a file.\n\n| name | | purpose | until then |\n|---|---|---|---|")
 	for _, p := range t.Planned {
-		w.row(code(p.Name), p.Kind, p.Doc, p.Instead)
+		w.row(code(p.Name), p.Kind, prose(p.Doc), prose(p.Instead))
 	}
 }
 
@@ -81,12 +82,12 @@ func (b *Block) markdown(level string) string {
 	}
 	switch {
 	case b.Never:
-		w.line(level + name + never + "\n\n" + b.Doc + "\n\nWrite: " + b.Instead)
+		w.line(level + name + never + "\n\n" + prose(b.Doc) + "\n\n" + prose(b.Instead))
 		return w.String()
 	case b.Later:
-		w.line(level + name + planned + "\n\n" + b.Doc + "\n\nUntil then: " + b.Instead)
+		w.line(level + name + planned + "\n\n" + prose(b.Doc) + "\n\nUntil then: " + prose(b.Instead))
 	default:
-		w.line(level + name + "\n\n" + b.Doc)
+		w.line(level + name + "\n\n" + prose(b.Doc))
 	}
 	if len(b.In) > 0 {
 		where := "Allowed in: " + list(b.In) + "."
@@ -104,7 +105,7 @@ func (b *Block) markdown(level string) string {
 	if carried := b.carried(); len(carried) > 0 {
 		w.line("\n| attribute | type | default | |\n|---|---|---|---|")
 		for _, a := range carried {
-			w.row("`"+a.Name+"`", a.takes(), a.byDefault(), a.Doc)
+			w.row("`"+a.Name+"`", a.takes(), a.byDefault(), prose(a.Doc))
 		}
 	}
 	for _, a := range b.carried() {
@@ -144,7 +145,7 @@ func (a *Attribute) membersTable() string {
 			later = append(later, "`"+m.Name+"`")
 			continue
 		}
-		w.row("`"+m.Name+"`", m.takes(), m.byDefault(), m.Doc)
+		w.row("`"+m.Name+"`", m.takes(), m.byDefault(), prose(m.Doc))
 	}
 	if later != nil {
 		w.line("\nPlanned, not in this release: " + strings.Join(later, ", ") + ".")
@@ -219,7 +220,7 @@ func (t *Table) names(w *writer) {
 	}
 	w.line("\n`each` needs a `for_each` around the place, `previous` a `sequence`, `iteration` and `last` a `repeat`, `feedback` a gate with `on_fail = \"retry\"` or the attribute of this name.\n\n| name | |\n|---|---|")
 	for _, r := range t.Roots {
-		w.row(code(r.Name), r.Doc)
+		w.row(code(r.Name), prose(r.Doc))
 	}
 	w.members("`step.NAME`, `previous`, `result`", t.Results)
 	w.members("`error`", t.Errors)
@@ -242,9 +243,9 @@ func (t *Table) functions(w *writer) {
 		case f.Asks:
 			predicates = append(predicates, f)
 		case f.Example == "":
-			w.row(code(f.Form), f.Doc, "")
+			w.row(code(f.Form), prose(f.Doc), "")
 		default:
-			w.row(code(f.Form), f.Doc, code(f.Example)+" is "+code(f.Result))
+			w.row(code(f.Form), prose(f.Doc), code(f.Example)+" is "+code(f.Result))
 		}
 	}
 	w.line("\nAliases, as in expr-lang:\n")
@@ -253,7 +254,7 @@ func (t *Table) functions(w *writer) {
 	}
 	w.line("\nIn conditions only, with a body that is evaluated for each member; `#` is the member, `#index` its position:\n\n| predicate | |\n|---|---|")
 	for _, f := range predicates {
-		w.row(code(f.Form), f.Doc)
+		w.row(code(f.Form), prose(f.Doc))
 	}
 }
 
@@ -277,7 +278,7 @@ func (w *writer) members(of string, list []Member) {
 		if m.Null && t != "any" {
 			t += " or null"
 		}
-		w.row("`"+m.Name+"`", t, m.Doc)
+		w.row("`"+m.Name+"`", t, prose(m.Doc))
 	}
 }
 
@@ -323,4 +324,32 @@ func list(names []string) string {
 		return q[0]
 	}
 	return strings.Join(q[:len(q)-1], ", ") + " and " + q[len(q)-1]
+}
+
+var (
+	// codeInDoc is code in a sentence of the tables, which has two spaces on each side, or ends the sentence.
+	codeInDoc = regexp.MustCompile(`^([^ ]+(?: = [^ ]+)?)  |  ([^ ](?:[^ ]| [^ ])*?)(  |[.;,:]?$|[.;,:] (?:[A-Z]|flowrun ))`)
+	// markInDoc is what Markdown would read as the begin of emphasis, or as a tag.
+	markInDoc = regexp.MustCompile("`[^`]*`|\\*|\\b_\\B|<[a-zA-Z/!]")
+)
+
+// prose makes Markdown of a sentence of the tables: code becomes code, and marks are escaped.
+func prose(doc string) string {
+	doc = codeInDoc.ReplaceAllStringFunc(doc, func(s string) string {
+		m := codeInDoc.FindStringSubmatch(s)
+		before, after := " ", " "
+		if !strings.HasPrefix(s, " ") {
+			before = ""
+		}
+		if m[2] != "" && m[3] != "  " {
+			after = m[3]
+		}
+		return before + code(m[1]+m[2]) + after
+	})
+	return markInDoc.ReplaceAllStringFunc(doc, func(s string) string {
+		if strings.HasPrefix(s, "`") {
+			return s
+		}
+		return `\` + s
+	})
 }

@@ -2,8 +2,9 @@ package reference
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Page is the page of a code, in Markdown.
@@ -22,8 +23,8 @@ type Page struct {
 type Example struct{ Path, Text string }
 
 var (
-	heading = regexp.MustCompile(`^# (F\d{4}): (.+)\n`)
-	block   = regexp.MustCompile("(?ms)^```(hcl|text)(?: ([^\n]+))?\n(.*?)^```$")
+	heading = lazyregexp.New(`^# (F\d{4}): (.+)\n`)
+	block   = lazyregexp.New("(?ms)^```(hcl|text)(?: ([^\n]+))?\n(.*?)^```$")
 )
 
 const todo = "**What to do:** "
@@ -42,14 +43,14 @@ func PageOf(code string) (p Page, ok bool) {
 // warning, and its output; an example that is accepted.
 func ParsePage(text string) (Page, error) {
 	p := Page{Text: text}
-	head := heading.FindStringSubmatch(text)
+	head := heading().FindStringSubmatch(text)
 	prose, rest, refused := strings.Cut(text, "\n## Refused\n")
 	if !refused { // a warning, or advice
 		prose, rest, refused = strings.Cut(text, "\n## Reported\n")
 	}
 	_, _, accepted := strings.Cut(rest, "\n## Accepted\n")
 	why, do, told := strings.Cut(prose, todo)
-	blocks := block.FindAllStringSubmatch(text, -1)
+	blocks := block().FindAllStringSubmatch(text, -1)
 	switch {
 	case head == nil:
 		return p, fmt.Errorf("the first line is not  # CODE: TITLE")
@@ -68,6 +69,6 @@ func ParsePage(text string) (Page, error) {
 
 // WithOutput is the text of the page with another output.
 func (p *Page) WithOutput(output string) string {
-	at := block.FindAllStringSubmatchIndex(p.Text, -1)[1]
+	at := block().FindAllStringSubmatchIndex(p.Text, -1)[1]
 	return p.Text[:at[6]] + output + p.Text[at[7]:]
 }

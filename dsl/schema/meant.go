@@ -31,7 +31,7 @@ var Meant = map[string]string{
 	"broadcast": "emit { event = \"NAME\" }", "adaptive": "adapt { when = \"CONDITION\" max_concurrency = N }", "service": "a step that starts it, and a step in finally that stops it",
 	"queue": "loop \"NAME\" { source \"dispatch\" {} … }", "subscribe": "on \"EVENT\" { workflow = workflow.NAME }", "trigger": "on \"EVENT\" { workflow = workflow.NAME }", "mutex": "concurrency { group = \"NAME\" }",
 	"semaphore": "quota \"NAME\" { capacity = N }", "throttle": "rate_limit { requests = N per = \"1m\" }", "approval": "approve { prompt = \"…\" }", "race": "compete \"NAME\" { … }", "saga": "compensate { run = … }",
-	"workers": "pool \"NAME\" { members = [ … ] }", "fan_out": "for_each = [ … ]",
+	"select": "score = result.output.NAME", "on_tie": "tie_breaker = agent.NAME", "workers": "pool \"NAME\" { members = [ … ] }", "fan_out": "for_each = [ … ]",
 	"terraform": "flowrun { … }", "resource": "step \"NAME\" { … }",
 
 	"job": "sequence \"NAME\" { … }  with its steps, or one  step \"NAME\" { … }", "jobs": "a block for each: step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "a block for each: step \"NAME\" { … }", "steps": "a block for each: step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",

@@ -51,7 +51,7 @@ type Attr struct {
 	Name     string
 	Kind     Kind
 	Want     value.Type // for Value
-	RefKind  string     // for Ref and Refs: agent, gate, step, workflow
+	RefKind  string     // for Ref and Refs, and for a Value that can be a reference too: agent, gate, step, workflow
 	Pools    bool       // of references to agents: a pool can stand there, or a member of one
 	Words    []string   // for Word and Join
 	Required bool
@@ -62,6 +62,7 @@ type Attr struct {
 	Choice   bool     // of a Ref: a condition can choose between two
 	Members  []Attr   // of Replies
 	Zero     bool     // of a Duration: it may be zero
+	True     int      // of a number: what a literal true means, and false is 0; 0: a bool is an error
 }
 
 // Block is one kind of block.
@@ -79,8 +80,7 @@ type Block struct {
 	// Example shows the block in use, as nodes of a workflow or as a whole file; "" where the attributes say enough.
 	Example string
 
-	key   string
-	attrs map[string]*Attr
+	key string
 }
 
 // Key is the block's key in [Blocks]: its kind, or for a kind that means something else in one parent, "PARENT.KIND".
@@ -96,7 +96,14 @@ func (b *Block) Inside(kind string) *Block {
 }
 
 // Attr returns the attribute of a name, or nil.
-func (b *Block) Attr(name string) *Attr { return b.attrs[name] }
+func (b *Block) Attr(name string) *Attr {
+	for i := range b.Attrs {
+		if b.Attrs[i].Name == name {
+			return &b.Attrs[i]
+		}
+	}
+	return nil
+}
 
 // Has tells whether a block kind may stand inside b.
 func (b *Block) Has(kind string) bool {
@@ -112,10 +119,10 @@ func (b *Block) Has(kind string) bool {
 var CauseKinds = []string{"manual", "call", "event", "routine", "loop", "retry"}
 
 // OwnEvents are the names of the events that flowrun itself publishes, where somebody has subscribed.
-var OwnEvents = []string{"flowrun.run", "flowrun.breaker", "flowrun.target"}
+var OwnEvents = []string{"flowrun.run", "flowrun.breaker", "flowrun.dlq", "flowrun.target", "flowrun.loop"}
 
 // AwaitedEvents are those of OwnEvents for which a wait can wait. The others start runs alone.
-var AwaitedEvents = []string{"flowrun.breaker", "flowrun.target"}
+var AwaitedEvents = []string{"flowrun.breaker", "flowrun.target", "flowrun.loop"}
 
 // Statuses are the statuses of nodes and runs: a closed set that the type checker knows.
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
@@ -134,9 +141,5 @@ func init() {
 	}
 	for kind, b := range Blocks { // any order: each for itself
 		b.key, b.Kind = kind, kind[strings.IndexByte(kind, '.')+1:]
-		b.attrs = make(map[string]*Attr, len(b.Attrs))
-		for i := range b.Attrs {
-			b.attrs[b.Attrs[i].Name] = &b.Attrs[i]
-		}
 	}
 }

@@ -30,7 +30,7 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s.%s: twice or without a sentence (%q)", kind, a.Name, a.Doc)
 			}
 			seen[a.Name] = true
-			if (a.Kind == Word || a.Kind == Join) != (len(a.Words) > 0) || (a.Kind == Ref || a.Kind == Refs) != (a.RefKind != "") {
+			if (a.Kind == Word || a.Kind == Join) != (len(a.Words) > 0) || (a.Kind == Ref || a.Kind == Refs || a.Kind == Value && a.Pools) != (a.RefKind != "") {
 				t.Errorf("%s.%s: words or kind of reference do not go with its kind %s", kind, a.Name, a.Kind)
 			}
 			if b.Attr(a.Name) == nil {

@@ -61,7 +61,16 @@ var (
 	say      = Attr{Name: "message", Kind: Value, Want: value.StringType, Default: "the condition", Doc: "Message if the condition is false."}
 )
 
-func attrs(lists ...any) (out []Attr) {
+func attrs(lists ...any) []Attr {
+	n := 0
+	for _, l := range lists {
+		if list, ok := l.([]Attr); ok {
+			n += len(list)
+		} else {
+			n++
+		}
+	}
+	out := make([]Attr, 0, n)
 	for _, l := range lists {
 		switch l := l.(type) {
 		case Attr:
@@ -75,7 +84,7 @@ func attrs(lists ...any) (out []Attr) {
 
 var (
 	esc        = Attr{Name: "escalate", Kind: Ref, RefKind: "escalation", Doc: "Escalation that handles failures: escalation.NAME."}
-	groupLater = later("output")
+	groupType  = Attr{Name: "output", Kind: Type, Doc: "Type of the output of the group. A group with another output fails."}
 	groupMakes = attrs(
 		Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "an object of the outputs of its nodes", Doc: "Output of the group, computed when the group succeeds. It can read the nodes inside."},
 		Attr{Name: "winner", Kind: Value, Want: value.StringType, Default: "the node that satisfies the join", Doc: "Name of the winner of the group, computed when the group succeeds, and read as step.NAME.winner."},

@@ -181,7 +181,7 @@ var Actions = []Action{
 		Attr{Name: "query", Kind: Value, Want: value.AnyType, Doc: "Object of query parameters for the address. A parameter that is null is left out."},
 		Attr{Name: "body", Kind: Value, Want: value.AnyType, Doc: "Body of the request: text as it is, any other value as JSON."},
 		Attr{Name: "expect", Kind: Value, Want: value.List(value.IntType), Default: "200 to 299", Doc: "Status codes that are not failures. With 101 the connection is closed, and the body is empty."},
-		Attr{Name: "follow", Kind: Value, Want: value.IntType, Min: 0, Max: limits.MaxRedirects, Default: "0", Doc: "How many redirects are followed. A request to another origin has no body and no headers of the file: the step fails if a redirect there would send a body or a secret."},
+		Attr{Name: "follow", Kind: Value, Want: value.IntType, Min: 0, Max: limits.MaxRedirects, True: limits.MaxRedirects, Default: "0", Doc: "How many redirects are followed; true means 20, false means 0. A request to another origin has no body and no headers of the file: the step fails if a redirect there would send a body or a secret."},
 		Attr{Name: "max_bytes", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxBody, Default: "1048576", Doc: "How large the body of the answer may be."})}},
 	{Name: "remember", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "Writes an entry to the memory, once, even if the attempt is repeated. The output is an object with its id and whether it was known.", Once: true, Attrs: attrs(
 		Attr{Name: "text", Kind: Value, Want: value.StringType, Doc: "Text to remember. Either text or lesson is required."},
@@ -233,7 +233,7 @@ var Actions = []Action{
 		Attr{Name: "level", Kind: Value, Want: value.StringType, Default: `"info"`, Doc: "Urgency, in a word of your own such as \"critical\"."},
 		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "Data for a receiver that is a program."})}},
 	{Name: "handoff", Takes: words("gates output"), Block: &Block{Doc: "Hands work over to another agent, exactly once, even if flowrun is killed, and does not wait for it. One transaction of the store adds the work with its document and the message. A loop with a source \"dispatch\" gives the work to that agent, whose request then has the document as handoff;  flowrun dispatch  lists and shows it. The output is an object with the id of the work. The step holds no slot.", Once: true, Example: handoffExample, Attrs: attrs(
-		Attr{Name: "to", Kind: Value, Want: value.StringType, Required: true, Doc: "Name of the agent that continues."},
+		Attr{Name: "to", Kind: Value, RefKind: "agent", Pools: true, Want: value.StringType, Required: true, Doc: "The agent that continues: agent.NAME, pool.NAME for any member of a pool, pool.NAME[EXPRESSION] for the member with this name, or the name of an agent as text."},
 		Attr{Name: "summary", Kind: Value, Want: value.StringType, Required: true, Doc: "The work done so far."},
 		Attr{Name: "next", Kind: Value, Want: value.StringType, Required: true, Doc: "The work to do. Its first line is the title."},
 		Attr{Name: "ticket", Kind: Value, Want: value.StringType, Default: "none", Doc: "Ticket of the work, as your project names it."},

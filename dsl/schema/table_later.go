@@ -15,18 +15,12 @@ type Planned struct {
 	Never   bool   // it is in no plan: what stands in Instead is as short
 }
 
-// Texts that several rows share.
-const (
-	noMetric = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
-)
-
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
 var planned = []Planned{
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
-	{Block: "delegate", Doc: "A conductor chooses who.", Never: true,
+	{Block: "delegate", Doc: "A conductor chooses the agent that does the work.", Never: true,
 		Instead: "Choose the agent with an expression:  agent = pool.NAME[step.CONDUCTOR.output.who]  gives the task to the member that the conductor names. For a list of subtasks, add  for_each = step.CONDUCTOR.output.tasks  and write  agent = pool.NAME[each.value.who]. For rules, use a switch, or a step  value = CONDITION ? \"A\" : \"B\"  that returns the name."},
 
-	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step after the group:  value = step.GROUP.output."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
 	{Block: "agent", Attr: "prompt", Doc: "Instructions for a chat agent before its tasks.", Instead: "soul  is put before each task of the agent."},
 	{Block: "gate", Attr: "retry", Doc: "How often a gate that fails is asked again.", Instead: "on_fail = \"retry\"  makes another attempt of the step; retry of the step says how many."},
@@ -50,14 +44,11 @@ func (p *Planned) String() string {
 }
 
 // PlannedWord is the row of a word that an attribute will take, or nil.
-func PlannedWord(block, attr, word string) *Planned { return findPlanned(block, attr, word, "") }
+func PlannedWord(block, attr, word string) *Planned { return findPlanned(block, attr, word) }
 
-// PlannedName is the row of a name that expressions will read, or nil.
-func PlannedName(name string) *Planned { return findPlanned("", "", "", name) }
-
-func findPlanned(block, attr, word, name string) *Planned {
+func findPlanned(block, attr, word string) *Planned {
 	for i := range planned {
-		if p := &planned[i]; p.Block == block && p.Attr == attr && p.Word == word && p.Name == name {
+		if p := &planned[i]; p.Block == block && p.Attr == attr && p.Word == word && p.Name == "" {
 			return p
 		}
 	}
@@ -71,7 +62,7 @@ func later(names ...string) (out []Attr) {
 		if dot := strings.LastIndexByte(n, '.'); dot >= 0 {
 			block, attr = n[:dot], n[dot+1:]
 		}
-		p := findPlanned(block, attr, "", "")
+		p := findPlanned(block, attr, "")
 		out = append(out, Attr{Name: attr, Doc: p.Doc, Later: p})
 	}
 	return out

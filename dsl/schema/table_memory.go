@@ -9,9 +9,6 @@ import (
 const (
 	DefaultRecalled         = 8    // entries
 	DefaultRecallBudget     = 1000 // tokens
-	DefaultSearched         = 10   // entries, for a step that recalls
-	DefaultShortTermTasks   = 20
-	DefaultShortTermAge     = "168h"
 	DefaultConsolidateEvery = 10
 	DefaultWorkingRefresh   = "1h"
 )

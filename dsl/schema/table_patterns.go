@@ -43,7 +43,10 @@ workflow "write" {
 var groupAttrs = attrs(commonAttrs, env, pass, dir, sh, hold, esc)
 
 // groupBlocks are the blocks of a pattern that are those of the group that it becomes.
-var groupBlocks = []string{"deadline", "degrade", "require", "retry", "budget", "classify"}
+var groupBlocks = []string{"adapt", "deadline", "degrade", "require", "retry", "budget", "classify"}
+
+// roundBlocks are those of a pattern that has no rounds of its own, and can be repeated as a whole.
+var roundBlocks = append([]string{"repeat"}, groupBlocks...)
 
 // patternBlocks are the patterns.
 var patternBlocks = map[string]*Block{
@@ -61,7 +64,7 @@ var patternBlocks = map[string]*Block{
 			Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "product.output", Doc: "The output, computed when a round is accepted. It reads product and review."},
 			groupAttrs, span)},
 	"consensus": {Label: "name", Doc: "Several agents get the same task at once, and flowrun counts their votes. The block becomes a sequence NAME with a parallel NAME_votes, which has a step NAME_AGENT for each participant, a step NAME_count, the steps NAME_tie and NAME_decision if there is a tie breaker, and NAME_undecided, which fails the node; flowrun plan --lowered shows them. The output is the result of the function vote: an object of decision, share, tied, tally, votes, abstained and cast. A participant that fails or runs out of time abstains. Without a decision, the node fails with the kind blocking and the reason undecided. With votes of true or false, the decision is true if enough votes are true, and false otherwise, so these votes are undecided only without a quorum.",
-		Blocks: groupBlocks, Example: consensusExample,
+		Blocks: roundBlocks, Example: consensusExample,
 		Attrs: attrs(
 			Attr{Name: "participants", Kind: Refs, RefKind: "agent", Pools: true, Required: true, Doc: "The agents that vote, each once. A pool means all its members."},
 			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "Task of the participants, in words."},
@@ -74,7 +77,7 @@ var patternBlocks = map[string]*Block{
 			Attr{Name: "tie_breaker", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Doc: "Agent that decides if the votes do not. Its with is an object of votes, tally and with (of the pattern)."},
 			time, groupGates, groupAttrs)},
 	"compete": {Label: "name", Doc: "Several agents get the same task at once, and one wins: the agent with the highest score, or, without a score, the first that succeeds. flowrun turns the block into a parallel NAME with a step NAME_AGENT for each agent; with for_each, into a sequence NAME with the parallel NAME_race. flowrun plan --lowered shows them. The output is the output of the winner, and step.NAME.winner is the name of its agent. At its timeout, an agent hands in its work so far. If all agents fail, the node fails with the kind recoverable and the reason join.",
-		Blocks: groupBlocks, Example: competeExample,
+		Blocks: roundBlocks, Example: competeExample,
 		Attrs: attrs(
 			Attr{Name: "agents", Kind: Refs, RefKind: "agent", Pools: true, Required: true, Doc: "The agents that compete, each once. A pool means all its members."},
 			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "Task of the agents, in words."},

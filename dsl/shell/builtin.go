@@ -87,10 +87,10 @@ func (s *scan) changes(words []*word) *ban {
 
 // runuser is su, but that with -u it runs a command: runuser(1).
 func (s *scan) runuser(words []*word) *ban {
-	j := &judge{scan: s, tool: tools["su"], name: "runuser"}
+	j := &judge{scan: s, tool: tables().tools["su"], name: "runuser"}
 	for _, w := range words[1:] {
 		if strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user") {
-			j.tool = tools["runuser"]
+			j.tool = tables().tools["runuser"]
 		}
 	}
 	return j.command(words[1:])
@@ -100,7 +100,7 @@ func (s *scan) runuser(words []*word) *ban {
 func (s *scan) mlr(words []*word) *ban {
 	for from, i := 1, 1; i <= len(words); i++ {
 		if i == len(words) || words[i].is("then") {
-			j := &judge{scan: s, tool: tools["mlr"], name: "mlr"}
+			j := &judge{scan: s, tool: tables().tools["mlr"], name: "mlr"}
 			j.command(words[from:i])
 			from = i + 1
 		}
@@ -192,6 +192,6 @@ func (s *scan) commandOf(words []*word) *ban {
 	if len(words) > 1 && words[1].whole && set("-v -V -pv -pV")[words[1].text] {
 		return nil
 	}
-	j := &judge{scan: s, tool: tools["command"], name: "command"}
+	j := &judge{scan: s, tool: tables().tools["command"], name: "command"}
 	return j.command(words[1:])
 }

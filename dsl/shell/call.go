@@ -2,10 +2,11 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // call walks a plain command.
@@ -126,23 +127,23 @@ func (s *scan) goes(words []*word) {
 	}
 }
 
-var version = regexp.MustCompile(`^([a-z][a-z-]*?)-?[0-9]{1,3}(\.[0-9]+)*$`)
+var version = lazyregexp.New(`^([a-z][a-z-]*?)-?[0-9]{1,3}(\.[0-9]+)*$`)
 
 // find is the tool of a name; python3.12 and gcc-13 are those without their version.
 func find(name string) *tool {
 	name = strings.TrimSuffix(name, ".exe")
-	if t := tools[name]; t != nil {
+	if t := tables().tools[name]; t != nil {
 		return t
 	}
-	if m := version.FindStringSubmatch(name); m != nil {
-		return tools[m[1]]
+	if m := version().FindStringSubmatch(name); m != nil {
+		return tables().tools[m[1]]
 	}
 	return nil
 }
 
 // code is how options look like whose value is run.
-var code = regexp.MustCompile(`^(-[a-z]?[ce]|--eval|--command)$`)
-var codeWith = regexp.MustCompile(`^(-[a-z]?[ce]|--(eval|command)=)`)
+var code = lazyregexp.New(`^(-[a-z]?[ce]|--eval|--command)$`)
+var codeWith = lazyregexp.New(`^(-[a-z]?[ce]|--(eval|command)=)`)
 
 // hidden judges the words of a program that is not written out, as $SHELL -c …: it may be one that runs text.
 func (s *scan) hidden(words []*word) (reads *ban) {
@@ -151,10 +152,10 @@ func (s *scan) hidden(words []*word) (reads *ban) {
 	for i, w := range words {
 		operand := i > 0 && first && !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(words[0].text, "-")
 		first = first && !operand
-		if w.no == nil && (running || operand && w.holds || i > 0 && !w.whole && codeWith.MatchString(w.text)) {
+		if w.no == nil && (running || operand && w.holds || i > 0 && !w.whole && codeWith().MatchString(w.text)) {
 			w.no = banCode("this program", "")
 		}
-		running = running || w.whole && code.MatchString(w.text)
+		running = running || w.whole && code().MatchString(w.text)
 	}
 	return reads
 }
@@ -180,12 +181,12 @@ func (s *scan) guessed(w *word) (*tool, string) {
 }
 
 // scriptName is how scripts are called.
-var scriptName = regexp.MustCompile(`\.(sh|bash|py|pl|rb|js|mjs|ts|php|lua)$`)
+var scriptName = lazyregexp.New(`\.(sh|bash|py|pl|rb|js|mjs|ts|php|lua)$`)
 
 // ofTheAuthor reports whether a program is named by its path: it lies beside the file, and what it makes of a word that
 // begins with - is up to whoever wrote it.
 func ofTheAuthor(name string) bool {
-	return strings.Contains(name, "/") && (!strings.HasPrefix(name, "/") || scriptName.MatchString(name))
+	return strings.Contains(name, "/") && (!strings.HasPrefix(name, "/") || scriptName().MatchString(name))
 }
 
 // embedded looks into the arguments of a command that the table does not have for one that it has: in-container NAME sh -c ….
@@ -575,7 +576,7 @@ func (j *judge) option(words []*word, i int) (more int) {
 			return 1
 		case j.tool.code[letter]:
 			j.program = j.program || !j.tool.loads[letter]
-			j.opens = j.opens || j.tool == tools["perl"] && readsFiles(rest, words[i+1:])
+			j.opens = j.opens || j.tool == tables().tools["perl"] && readsFiles(rest, words[i+1:])
 			if rest != "" || !w.whole {
 				j.text(w, banCode(j.name+" "+letter, j.tool.how))
 				j.input = j.input || readsInput[rest]
@@ -603,7 +604,7 @@ func (j *judge) option(words []*word, i int) (more int) {
 				return 0
 			}
 			return next(nil)
-		case strings.Contains("npaF", letter[1:]) && j.tool == tools["perl"]:
+		case strings.Contains("npaF", letter[1:]) && j.tool == tables().tools["perl"]:
 			j.opens = true
 			if letter == "-F" {
 				return 0

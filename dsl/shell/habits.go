@@ -2,11 +2,12 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Word is a word of a script and where it stands in the text, in bytes; At is -1 where that is not known.
@@ -95,8 +96,8 @@ type habitReader struct {
 }
 
 var (
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	bashRange    = regexp.MustCompile(`\{[0-9A-Za-z]+\.\.[0-9A-Za-z]+\}`)
+	variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	bashRange    = lazyregexp.New(`\{[0-9A-Za-z]+\.\.[0-9A-Za-z]+\}`)
 )
 
 // bashCommands are commands that sh does not have.
@@ -116,7 +117,7 @@ func (r *habitReader) node(n syntax.Node) bool {
 			name = n.Param.Value
 		}
 		known := slices.ContainsFunc(r.Reads, func(w Word) bool { return w.Text == name })
-		if variableName.MatchString(name) && n.Exp == nil && !known {
+		if variableName().MatchString(name) && n.Exp == nil && !known {
 			r.Reads = append(r.Reads, wordAt(name, n))
 		}
 		if name == "RANDOM" || name == "BASH_SOURCE" || name == "PIPESTATUS" || name == "FUNCNAME" {
@@ -145,7 +146,7 @@ func (r *habitReader) node(n syntax.Node) bool {
 		words := make([]Word, len(n.Args))
 		for i, a := range n.Args {
 			words[i] = wordAt(wordText(a), a)
-			if bashRange.MatchString(words[i].Text) && strings.Contains(a.Lit(), "{") {
+			if bashRange().MatchString(words[i].Text) && strings.Contains(a.Lit(), "{") {
 				r.bash(words[i])
 			}
 		}

@@ -2,19 +2,20 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // beforeModule are the letters that may stand before the m of python's -m.
-var beforeModule = regexp.MustCompile(`^-[bBdEhiIOPqRsSuvVx]*m(.*)$`)
+var beforeModule = lazyregexp.New(`^-[bBdEhiIOPqRsSuvVx]*m(.*)$`)
 
 // module is where the words behind python's -m MODULE begin, with the module where it is a word of its own; 0 is nowhere.
 func (j *judge) module(words []*word, i int) int {
 	if !j.tool.modules || j.dashes || j.operands > 0 || !words[i].whole {
 		return 0
 	}
-	m := beforeModule.FindStringSubmatch(words[i].text)
+	m := beforeModule().FindStringSubmatch(words[i].text)
 	if m == nil || m[1] == "" && (i+1 >= len(words) || !words[i+1].whole) {
 		return 0
 	}
@@ -23,11 +24,11 @@ func (j *judge) module(words []*word, i int) int {
 
 // runsModule judges the words of python -m as those of the command that the module is.
 func (j *judge) runsModule(words []*word, option *word) *ban {
-	name := beforeModule.FindStringSubmatch(option.text)[1]
+	name := beforeModule().FindStringSubmatch(option.text)[1]
 	if name == "" {
 		name, words = words[0].text, words[1:]
 	}
-	t := modules[name]
+	t := tables().modules[name]
 	if t == nil {
 		t = find(path.Base(name))
 	}
@@ -41,10 +42,10 @@ func (j *judge) runsModule(words []*word, option *word) *ban {
 // pinned reports whether a word names a package, and holds a value only as its version.
 func (j *judge) pinned(w *word) bool {
 	name, _, ok := strings.Cut(w.text, j.tool.pins)
-	return j.tool.pins != "" && ok && packageName.MatchString(name)
+	return j.tool.pins != "" && ok && packageName().MatchString(name)
 }
 
-var packageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]*(\[[A-Za-z0-9,._-]*\])?$`)
+var packageName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._+-]*(\[[A-Za-z0-9,._-]*\])?$`)
 
 // define judges -D KEY=VALUE, in one word or in two.
 func (j *judge) define(words []*word, i int) (more int) {

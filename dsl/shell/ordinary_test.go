@@ -223,9 +223,9 @@ func TestSources(t *testing.T) {
 			look(r.below)
 		}
 	}
-	look(safeRows)
-	look(rows)
-	look(moduleRows)
-	look(deciding)
-	t.Logf("%d rows, %d programs, %d variables", n, len(tools), len(settings)+len(prefixes))
+	look(safeRows())
+	look(rows())
+	look(moduleRows())
+	look(deciding())
+	t.Logf("%d rows, %d programs, %d variables", n, len(tables().tools), len(tables().settings)+len(tables().prefixes))
 }

@@ -60,11 +60,6 @@ type Part struct {
 // Variable is the name of the environment variable that holds the i-th value of a script.
 func Variable(i int) string { return "FLOWRUN_V" + strconv.Itoa(i) }
 
-// Rewrite is [Around.Rewrite] of a script with nothing around it.
-func Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (string, diag.List) {
-	return Around{}.Rewrite(parts, d, place)
-}
-
 // Rewrite returns the script that refers to the values of its parts, numbered in their order, as data; or what is wrong,
 // each finding at the range of the value that it concerns. place makes a range of two offsets in the file. A script without
 // values, of which no value around it is read, is returned as it is, unread: the shell itself is its judge.

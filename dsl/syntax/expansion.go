@@ -3,7 +3,6 @@ package syntax
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Scripts that were written for a shell hold ${f%.txt}, ${#list[@]} and %{http_code}, which HCL takes for the beginning of a template
@@ -19,28 +19,28 @@ import (
 
 var (
 	// expansion is what begins an expansion of the shell and no reference: ${#a[@]}, ${!v}, ${f%x}, ${V:-x}, ${a[@]}, ${1}, ${@}.
-	expansion = regexp.MustCompile(`^\$\{(?:\{|[#!][A-Za-z_]|[A-Za-z_][A-Za-z0-9_]*(?:\[[@*]\]|(?:\[[^\]\n]*\])?[#%/:^,@+=?-])|[#!]?(?:[0-9]+|[@*?$!#-])[#%/:^,@+=?}-])`)
+	expansion = lazyregexp.New(`^\$\{(?:\{|[#!][A-Za-z_]|[A-Za-z_][A-Za-z0-9_]*(?:\[[@*]\]|(?:\[[^\]\n]*\])?[#%/:^,@+=?-])|[#!]?(?:[0-9]+|[@*?$!#-])[#%/:^,@+=?}-])`)
 	// comment is an expansion in which HCL sees a comment: ${#a}, ${f#x}, ${f//x/y}.
-	comment = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]\n]*\])?)?(?:#|//|/\*)`)
+	comment = lazyregexp.New(`^(?:[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]\n]*\])?)?(?:#|//|/\*)`)
 	// variable is what other programs replace: %{http_code}.
-	variable = regexp.MustCompile(`^%\{[A-Za-z_][A-Za-z0-9_.]*\}`)
+	variable = lazyregexp.New(`^%\{[A-Za-z_][A-Za-z0-9_.]*\}`)
 )
 
 // ShellName is an expansion of the shell that HCL can read as well, as an expression: ${V/a/b}, ${!v}, ${a[0]}, ${v}.
-var ShellName = regexp.MustCompile(`^!?[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]\n]*\])?(?:[%/+?-][^ ]*)?$`)
+var ShellName = lazyregexp.New(`^!?[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]\n]*\])?(?:[%/+?-][^ ]*)?$`)
 
 // noteExpansion notes what looks like an expansion of the shell where a template begins. It returns how far the scan can go on
 // behind it, where a # in it would be taken for a comment, and 0 elsewhere.
 func (s *scanner) noteExpansion() int {
 	rest := s.src[s.i:]
 	if s.at("%{") {
-		if m := variable.Find(rest); m != nil && !slices.Contains([]string{"%{else}", "%{endif}", "%{endfor}"}, string(m)) {
+		if m := variable().Find(rest); m != nil && !slices.Contains([]string{"%{else}", "%{endif}", "%{endfor}"}, string(m)) {
 			s.note(rest)
 		}
 		return 0
 	}
-	if expansion.Match(rest) {
-		if end := s.note(rest); end > 0 && comment.Match(rest[2:end]) {
+	if expansion().Match(rest) {
+		if end := s.note(rest); end > 0 && comment().Match(rest[2:end]) {
 			return end
 		}
 	}
@@ -83,7 +83,7 @@ func (f *File) shellText(noted [][2]int, most Limits) diag.List {
 	for _, at := range noted {
 		text := f.Src[at[0]:at[1]]
 		inner := text[2 : len(text)-1]
-		if text[0] == '$' && !comment.Match(inner) {
+		if text[0] == '$' && !comment().Match(inner) {
 			if _, problems := hclsyntax.ParseExpression(inner, f.Name, hcl.InitialPos); !problems.HasErrors() {
 				continue
 			}
@@ -114,13 +114,13 @@ func Expansion(text string, at diag.Range) diag.Diagnostic {
 	d := diag.Diagnostic{Code: "F0210", Subject: at, Summary: fmt.Sprintf("%.60s is read by flowrun, not by the shell", text),
 		Detail: fmt.Sprintf("In a text, ${ begins a value of flowrun. For the shell's own, double the sign:  $%.60s.", text),
 		Edit:   &diag.Edit{Range: at, Text: "$" + text}}
-	if name := text[2 : len(text)-1]; simpleName.MatchString(name) {
+	if name := text[2 : len(text)-1]; simpleName().MatchString(name) {
 		d.Detail = fmt.Sprintf("For the shell's own variable write $%s, or $%s.", name, text)
 	}
 	return d
 }
 
 // IsName reports whether the text of an interpolation is a name alone.
-func IsName(text string) bool { return simpleName.MatchString(text) }
+func IsName(text string) bool { return simpleName().MatchString(text) }
 
-var simpleName = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]*|[0-9])$`)
+var simpleName = lazyregexp.New(`^(?:[A-Za-z_][A-Za-z0-9_]*|[0-9])$`)

@@ -2,14 +2,14 @@ package syntax
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 var (
-	conflict = regexp.MustCompile(`(?m)^(<<<<<<< |>>>>>>> |\|\|\|\|\|\|\| )`)
-	yamlLine = regexp.MustCompile(`^(---|- |[A-Za-z_][A-Za-z0-9_-]*:(\s|$))`)
+	conflict = lazyregexp.New(`(?m)^(<<<<<<< |>>>>>>> |\|\|\|\|\|\|\| )`)
+	yamlLine = lazyregexp.New(`^(---|- |[A-Za-z_][A-Za-z0-9_-]*:(\s|$))`)
 )
 
 // foreign recognizes what stands in a workflow file by mistake and would give a flood of errors that name no cause.
@@ -25,7 +25,7 @@ func foreign(name string, src []byte) diag.List {
 	case line[0] == '{' || line[0] == '[':
 		return diag.List{{Code: "F0008", Summary: "This looks like JSON", Subject: place(name, src, at, at+1),
 			Detail: "Workflow files are written in HCL: workflow \"build\" { step \"test\" { run = [\"make\", \"test\"] } }, with a line for each attribute."}}
-	case yamlLine.Match(line):
+	case yamlLine().Match(line):
 		return diag.List{{Code: "F0009", Summary: "This looks like YAML", Subject: place(name, src, at, at+len(line)),
 			Detail: "Workflow files are written in HCL: blocks have braces, attributes an equals sign, as in  timeout = \"5m\"."}}
 	}
@@ -36,7 +36,7 @@ func foreign(name string, src []byte) diag.List {
 func conflictIn(src []byte) []int {
 	for _, w := range []string{"<<<<<<< ", ">>>>>>> ", "||||||| "} {
 		if bytes.Contains(src, []byte(w)) {
-			return conflict.FindIndex(src)
+			return conflict().FindIndex(src)
 		}
 	}
 	return nil

@@ -3,21 +3,21 @@ package syntax
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 var (
-	unquoted  = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
-	heredoc   = regexp.MustCompile(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
-	asked     = regexp.MustCompile(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*([^="\s].*)$`)
-	compare   = regexp.MustCompile(`[<>!=]=+|=[<>~]?|<>`)
-	oneLiner  = regexp.MustCompile(`^\s*[A-Za-z_][A-Za-z0-9_-]*(?:\s+"[^"]*")*\s*\{\s*[A-Za-z_][A-Za-z0-9_-]*\s*=.*[^{(\[,]$`)
-	yamlValue = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*:\s*([A-Za-z0-9_./-][^"'{}\[\]#&|>]*?)\s*$`)
-	colon     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*\s*:`)
+	unquoted  = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
+	heredoc   = lazyregexp.New(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
+	asked     = lazyregexp.New(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*([^="\s].*)$`)
+	compare   = lazyregexp.New(`[<>!=]=+|=[<>~]?|<>`)
+	oneLiner  = lazyregexp.New(`^\s*[A-Za-z_][A-Za-z0-9_-]*(?:\s+"[^"]*")*\s*\{\s*[A-Za-z_][A-Za-z0-9_-]*\s*=.*[^{(\[,]$`)
+	yamlValue = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*:\s*([A-Za-z0-9_./-][^"'{}\[\]#&|>]*?)\s*$`)
+	colon     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*\s*:`)
 )
 
 // habit says more definitely than HCL what is wrong where it comes from the habits of other languages.
@@ -39,8 +39,8 @@ func habit(f *File, d *diag.Diagnostic) {
 		d.Detail = "A ] or ) is missing before this."
 	case d.Code == "F0044" && begins("*"):
 		d.Code, d.Summary, d.Detail = "F0040", "Operator that does not exist", "There are + - * / %, == != < <= > >=, && || ! and CONDITION ? A : B. Powers are pow(BASE, EXPONENT)."
-	case d.Code == "F0040" && blockScalar.MatchString(line):
-		m := blockScalar.FindStringSubmatch(line)
+	case d.Code == "F0040" && blockScalar().MatchString(line):
+		m := blockScalar().FindStringSubmatch(line)
 		d.Summary = "Text over several lines as in YAML"
 		d.Detail = fmt.Sprintf("Write a heredoc:  %s = <<-EOT, the lines, and EOT alone on a line.", m[1])
 	case d.Code == "F0041" && begins("\\") && at > 0 && f.Src[at-1] == '"':
@@ -49,8 +49,8 @@ func habit(f *File, d *diag.Diagnostic) {
 	case d.Code == "F0041" && begins("$"):
 		d.Summary = "A $ outside of quotes"
 		d.Detail = "Write only the name, such as input.target; ${…} is allowed only inside quotes. Use shell variables in a script: run = \"echo $HOME\"."
-	case d.Code == "F0027" && colon.Match(rest):
-		if m := yamlValue.FindStringSubmatch(line); m != nil {
+	case d.Code == "F0027" && colon().Match(rest):
+		if m := yamlValue().FindStringSubmatch(line); m != nil {
 			d.Summary, d.Detail = "Colon where an equals sign is needed", fmt.Sprintf("This is not YAML: an attribute is  name = value, with quotes around text:  %s = %s.", m[1], plainValue(m[2]))
 			return
 		}
@@ -59,12 +59,12 @@ func habit(f *File, d *diag.Diagnostic) {
 	case d.Code == "F0026" && at > 0 && f.Src[at-1] == '"':
 		textAfter(d)
 	case d.Code == "F0026":
-		if m := unquoted.FindStringSubmatch(line); m != nil {
+		if m := unquoted().FindStringSubmatch(line); m != nil {
 			d.Summary = "Text without quotes"
 			d.Detail = fmt.Sprintf("Text needs double quotes, even if it is a number with a unit:  %s = %q.", m[1], strings.TrimSpace(m[2]))
 		}
 	case d.Code == "F0025":
-		if text := strings.TrimRight(line, " \t"); oneLiner.MatchString(text) && strings.Count(text, "{")-strings.Count(text, "}") == 1 {
+		if text := strings.TrimRight(line, " \t"); oneLiner().MatchString(text) && strings.Count(text, "{")-strings.Count(text, "}") == 1 {
 			d.Code, d.Summary, d.Detail = "F0022", "Block without its closing brace", fmt.Sprintf("A block that begins on one line with its attribute ends there, so its brace is missing at the end of the line:  %.100s }. For more attributes, begin a new line behind the { instead.", strings.TrimSpace(text))
 		}
 	case d.Code == "F0022":
@@ -77,22 +77,22 @@ func textAfter(d *diag.Diagnostic) {
 	d.Detail = "The string ends at the quote before this. Inside a string a quote is written \\\", or in a condition ' around its texts: when = \"step.build.status == 'failed'\"."
 }
 
-var blockScalar = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*[|>][+-]?\s*$`)
+var blockScalar = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*[|>][+-]?\s*$`)
 
 // plainValue writes a value of YAML.
 func plainValue(text string) string {
-	if plainWord.MatchString(text) {
+	if plainWord().MatchString(text) {
 		return text
 	}
 	return fmt.Sprintf("%q", text)
 }
 
-var plainWord = regexp.MustCompile(`^(?:true|false|null|[0-9]+(?:\.[0-9]+)?)$`)
+var plainWord = lazyregexp.New(`^(?:true|false|null|[0-9]+(?:\.[0-9]+)?)$`)
 
 // unquotedCondition says how a condition is written that stands in its attribute as in a programming language, where HCL could
 // not read it. Those that it could read are told by the checker, in the same words.
 func unquotedCondition(d *diag.Diagnostic, line string) bool {
-	m := asked.FindStringSubmatch(line)
+	m := asked().FindStringSubmatch(line)
 	if m == nil || !slices.Contains([]string{"F0025", "F0026", "F0028", "F0030", "F0036", "F0040", "F0041", "F0044"}, d.Code) {
 		return false
 	}
@@ -103,7 +103,7 @@ func unquotedCondition(d *diag.Diagnostic, line string) bool {
 	if strings.ContainsAny(text, "\\`$%{}#;") {
 		return false
 	}
-	right := compare.ReplaceAllStringFunc(text, func(op string) string {
+	right := compare().ReplaceAllStringFunc(text, func(op string) string {
 		if better := map[string]string{"=": "==", "===": "==", "!==": "!=", "=>": ">=", "=<": "<=", "<>": "!=", "=~": "matches"}[op]; better != "" {
 			return better
 		}
@@ -155,7 +155,7 @@ func unclosed(f *File, d *diag.Diagnostic) {
 		if strings.HasSuffix(text, "{") {
 			stack = append(stack, open{indent, from + indent + len(text)})
 		}
-		if m := heredoc.FindStringSubmatch(text); m != nil {
+		if m := heredoc().FindStringSubmatch(text); m != nil {
 			marker = m[1]
 		}
 	}

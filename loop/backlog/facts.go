@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/flowrun/flowrun/memory/lazyregexp"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // facts are what the text of an item says.

@@ -573,17 +573,6 @@ func (m *markdown) add(c ast.Node, lines *text.Segments, parent int, f facts, k 
 	return len(m.drafts) - 1
 }
 
-// lineStart gives the place where the line of a list or of a list item starts.
-func (m *markdown) lineStart(n ast.Node) int {
-	for c := n; c != nil; c = c.FirstChild() {
-		if c.Type() == ast.TypeBlock && c.Lines() != nil && c.Lines().Len() > 0 {
-			at := c.Lines().At(0).Start
-			return m.starts[max(0, m.lineOf(at)-1)]
-		}
-	}
-	return 0
-}
-
 // lastByte gives the last byte of the texts of a block.
 func (m *markdown) lastByte(n ast.Node) int {
 	last := 0

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,7 +20,12 @@ func (m *Machine) woken(x *event.External) {
 	case err != nil:
 		m.warn("", "a message to the loop cannot be read: "+err.Error())
 	case w.Kind == event.WakeControl:
+		before, known, stops := m.control, m.heard, m.stopsAgents()
 		m.hear(w.Control)
+		if known {
+			m.publishPauses(&before, stops && !m.stopsAgents())
+		}
+		m.askPauses(&w.Control)
 		m.obey()
 		m.refresh()
 		m.look()
@@ -59,6 +65,21 @@ func (m *Machine) hear(c event.LoopControl) {
 	m.control = c
 }
 
+// askPauses asks the store anew how the loop is to behave, if a message names the end of a pause: how long the message was on its way is
+// not known, and so not how far the clock of the store was set back. Until the answer comes the pauses last as if the message came at once.
+func (m *Machine) askPauses(c *event.LoopControl) {
+	asks := false
+	for agent, until := range c.Paused { // any order: each for itself
+		if until != event.Forever && c.At != 0 && m.rules[ir.PausesAsk] {
+			asks = true
+			m.control.Paused[agent] = max(until, m.now.Add(until.Sub(c.At)-m.behind))
+		}
+	}
+	if asks {
+		m.askStore(&ask{kind: askControl}, "loop", &event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopRead, Loop: m.loop.Name}})
+	}
+}
+
 // revive lets agents take items again that a fatal failure has stopped, when people end a pause: no agent is paused that was not before.
 func (m *Machine) revive(c *event.LoopControl) {
 	for agent := range c.Paused { // any order: one is enough
@@ -82,7 +103,52 @@ func (m *Machine) obey() {
 			m.draining += " by " + m.control.By
 		}
 		m.show(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: m.draining + "; running items finish"})
+		m.publish("stopped", "", m.draining, 0)
 	}
+}
+
+// stopsAgents reports whether a fatal failure has stopped an agent.
+func (m *Machine) stopsAgents() bool {
+	return slices.ContainsFunc(m.agents, func(a *agent) bool { return a.stopped != "" })
+}
+
+// publishPauses publishes which pauses people have begun and ended; revived: agents that had been stopped take items again. A pause whose time is
+// over is not published: its event named the end.
+func (m *Machine) publishPauses(before *event.LoopControl, revived bool) {
+	by := ""
+	if m.control.By != "" {
+		by = " by " + m.control.By
+	}
+	for _, agent := range slices.Sorted(maps.Keys(m.control.Paused)) {
+		if before.Paused[agent] <= m.now {
+			m.publish("paused", agent, "it was paused"+by, m.control.Paused[agent])
+		}
+	}
+	for _, agent := range slices.Sorted(maps.Keys(before.Paused)) {
+		if m.control.Paused[agent] == 0 && before.Paused[agent] > m.now {
+			m.publish("resumed", agent, "it was resumed"+by, 0)
+			revived = revived && agent != ""
+		}
+	}
+	if revived {
+		m.publish("resumed", "", "it was resumed"+by, 0)
+	}
+}
+
+// publish publishes the event flowrun.loop with the new state of the loop, or of one of its agents. until is the moment in which the state ends
+// by itself; 0: there is none.
+func (m *Machine) publish(state, agent, reason string, until event.Time) {
+	if !m.rules[ir.LoopsPublish] {
+		return
+	}
+	data := map[string]value.Value{"loop": m.loop.Name, "state": state, "agent": nil, "reason": reason, "until": nil}
+	if agent != "" {
+		data["agent"] = agent
+	}
+	if until != 0 && until != event.Forever {
+		data["until"] = until.String()
+	}
+	m.askStore(&ask{kind: askNotice}, "loop", &event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopTell, Loop: m.loop.Name, Tell: data}})
 }
 
 // halted reports whether no run begins any more, not even of an item that was claimed.
@@ -366,6 +432,7 @@ func (l *limits) allow(m *Machine) bool {
 	text := fmt.Sprintf("a limit of the loop is reached; the next item can begin at %s", until)
 	if !m.warned["limit"] {
 		m.tell("limit "+until.String(), "warning", fmt.Sprintf("Loop %s has reached a limit", m.loop.Name), text, nil)
+		m.publish("limit", "", text, until)
 	}
 	m.warn("limit", text)
 	return false
@@ -410,4 +477,5 @@ func (l *limits) fail(m *Machine) {
 	m.draining = fmt.Sprintf("%d items in a row have failed", l.failed)
 	m.final = &event.End{Status: event.FailedS, Limit: true, Error: failure(event.Blocking, event.ReasonLimit, m.draining)}
 	m.tell("failures", "critical", fmt.Sprintf("Loop %s stops", m.loop.Name), m.draining+". What runs goes on to its end.", nil)
+	m.publish("stopped", "", m.draining, 0)
 }

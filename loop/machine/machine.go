@@ -34,6 +34,7 @@ type Machine struct {
 	graph    *plan.Graph
 	loop     *ir.Loop
 	eval     ir.Evaluator
+	rules    ir.Rules
 	composer *compose.Composer
 	run      *event.RunStarted
 	noted    []event.Event
@@ -117,8 +118,8 @@ type ask struct {
 }
 
 // New makes the machine of a loop, of which g is the graph. The evaluator must be pure.
-func New(g *plan.Graph, loop *ir.Loop, eval ir.Evaluator) *Machine {
-	return &Machine{graph: g, loop: loop, eval: eval, asks: map[uint64]*ask{}, timers: map[uint64]event.TimerPurpose{}, barred: map[string]bar{}, lies: map[string]int{}, warned: map[string]bool{}, round: none}
+func New(g *plan.Graph, loop *ir.Loop, eval ir.Evaluator, rules ir.Rules) *Machine {
+	return &Machine{graph: g, loop: loop, eval: eval, rules: rules, asks: map[uint64]*ask{}, timers: map[uint64]event.TimerPurpose{}, barred: map[string]bar{}, lies: map[string]int{}, warned: map[string]bool{}, round: none}
 }
 
 // Names resolves the names that expressions of the loop can read beside items: for views of a replayed run.
@@ -281,7 +282,7 @@ func (m *Machine) answered(f *event.AttemptFinished) {
 	switch a.kind {
 	case askControl:
 		c, err := event.LoopControlOf(f.Output)
-		if f.Outcome == event.OK && err == nil {
+		if m.heard = false; f.Outcome == event.OK && err == nil { // an answer ends no pause: people who end one send a message
 			m.hear(c)
 		}
 		if m.heard = true; f.Outcome != event.OK || err != nil {

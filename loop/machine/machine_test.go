@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -31,8 +32,11 @@ type office struct {
 	calls []string // "AGENT ITEM" in the order of starts
 	run   string
 	lines []string // transitions of the loop
-	end   event.End
-	seq   uint64 // events of the loop's journal
+	told  []string // "STATE AGENT HH:MM" of the events that the loop publishes
+
+	behaviour int // of the runs of the loop; 0: ir.Behaviour
+	end       event.End
+	seq       uint64 // events of the loop's journal
 
 	machines map[string]*machine.Restored // by run, after keep
 
@@ -86,6 +90,19 @@ func (x *office) watch(run string, events []event.Event, r *event.Reaction, repl
 	if replayed {
 		return
 	}
+	for _, c := range r.Commands {
+		if s := c.Start; s != nil && s.Store != nil && s.Store.Loop != nil && s.Store.Loop.Operation == event.LoopTell {
+			o := s.Store.Loop.Tell.(map[string]any)
+			line := fmt.Sprint(o["state"])
+			if o["agent"] != nil {
+				line += fmt.Sprint(" ", o["agent"])
+			}
+			if until, is := o["until"].(string); is {
+				line += " " + until[len("2026-01-01T"):][:len("15:04")]
+			}
+			x.told = append(x.told, line)
+		}
+	}
 	x.seq += uint64(len(events))
 	if e := x.end.Loop; e != nil && x.follows {
 		x.ends, x.counts, x.end, x.seq = append(x.ends, x.end), append(x.counts, x.seq), event.End{}, 0
@@ -130,7 +147,7 @@ func (x *office) states() string {
 func (x *office) start(how event.LoopStart) {
 	x.t.Helper()
 	definition := x.p.Canonical()
-	h := journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: x.p.Loops[0].Name}
+	h := journal.Header{Format: journal.Format, Behaviour: cmp.Or(x.behaviour, ir.Behaviour), Definition: ir.Hash(definition), Workflow: x.p.Loops[0].Name}
 	if how.Number > 0 {
 		h.Run = event.LoopRun(h.Workflow, how.Number)
 	}
@@ -291,6 +308,39 @@ func TestPause(t *testing.T) {
 	}})
 	x.drive()
 	if got := strings.Join(when, ", "); got != "leo b 0s, leo c 1m0s, sam a 10m0s" {
+		t.Error(got)
+	}
+}
+
+// A pause lasts as long as people said, also if the clock was set back before and the loop has not heard from the store since, and a pause
+// ends no stop after a fatal failure.
+func TestPauseAfterTheClockWasSetBack(t *testing.T) {
+	x := newOffice(t, simple)
+	x.start(event.LoopStart{})
+	begin := x.store.After(0)
+	var when []string
+	x.work = func(a event.Attempt) (event.AttemptFinished, time.Duration) {
+		when = append(when, fmt.Sprintf("%s %s %s", a.Agent.Name, a.Agent.Task, x.store.After(0).Sub(begin).Round(time.Minute)))
+		if a.Agent.Task == "b" {
+			return event.AttemptFinished{Outcome: event.Failed, Error: &event.Error{Kind: event.Fatal, Message: "no key"}}, time.Minute
+		}
+		return event.AttemptFinished{Outcome: event.OK}, time.Minute
+	}
+	at := func(after time.Duration, do func()) {
+		x.host.Schedule(sim.Moment{At: begin.Add(after), Do: func() error { do(); return nil }})
+	}
+	pause := func(agent string, long time.Duration) {
+		x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopPause, Loop: "l", Agent: agent, For: long}})
+	}
+	at(time.Minute, func() { x.dispatch(event.Item{ID: "b", Title: "b", Assignee: "leo"}) })
+	at(time.Hour, func() { x.host.Jump(-30 * time.Minute) })
+	at(70*time.Minute, func() {
+		pause("sam", 20*time.Minute)
+		x.dispatch(event.Item{ID: "a", Title: "a", Capabilities: []string{"go"}}, event.Item{ID: "c", Title: "c", Assignee: "leo"})
+	})
+	at(3*time.Hour, func() { x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "l"}}) })
+	x.drive()
+	if got := strings.Join(when, ", "); got != "leo b 1m0s, sam a 1h30m0s" {
 		t.Error(got)
 	}
 }

@@ -358,8 +358,7 @@ func (m *workplace) seeBegin(h *hall, c *event.StartChild, now event.Time, late 
 	}
 	for _, who := range []string{"", agent} {
 		p := h.pauses[who]
-		// Where the clock was set back and no answer has come since, a pause ends early by as much: see clock in machine.go.
-		if rest := m.real().Sub(p.from); p.until > m.store.Now() && rest > 5*time.Second && rest < p.long-m.setBack {
+		if rest := m.real().Sub(p.from); p.until > m.store.Now() && rest > 5*time.Second && rest < p.long {
 			m.fail("loop %s began item %s though %q was paused until %s", h.name, item, who, p.until)
 		}
 	}

@@ -18,7 +18,7 @@ type Known struct {
 
 // Preview is the board of a loop as its next round would see it. Nothing is taken, and no run needs to be there; first has the variables.
 func Preview(g *plan.Graph, l *ir.Loop, eval ir.Evaluator, first *event.RunStarted, k *Known) (*loop.Board, error) {
-	m := New(g, l, eval)
+	m := New(g, l, eval, ir.NewestRules())
 	m.out, m.now = &event.Reaction{}, k.Now
 	if err := m.Step(event.Event{RunStarted: first}); err != nil {
 		return nil, err

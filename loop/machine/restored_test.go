@@ -35,7 +35,7 @@ func (r *Restored) Advance(budget int, out *event.Reaction) bool {
 	if err != nil {
 		panic(err)
 	}
-	m, err := Restore(r.graph, r.loop, r.eval, state)
+	m, err := Restore(r.graph, r.loop, r.eval, r.rules, state)
 	if err != nil {
 		panic(err)
 	}

@@ -29,8 +29,8 @@ func (m *Machine) State() ([]byte, error) {
 }
 
 // Restore makes the machine of whose state State returned the bytes. The rest is as in New.
-func Restore(g *plan.Graph, loop *ir.Loop, eval ir.Evaluator, state []byte) (*Machine, error) {
-	m := New(g, loop, eval)
+func Restore(g *plan.Graph, loop *ir.Loop, eval ir.Evaluator, rules ir.Rules, state []byte) (*Machine, error) {
+	m := New(g, loop, eval, rules)
 	c := coder{snapshot.NewReader(format(), state), m}
 	c.machine()
 	if _, err := c.Close(); err != nil {

@@ -242,15 +242,21 @@ func (m *Machine) judge() {
 
 // tellTarget tells of a target that is missed or met again: a warning of the run, a message, and an event.
 func (m *Machine) tellTarget(w *target, is float64) {
+	figure := func(f float64) string {
+		if w.name == "throughput" && !m.rules[ir.PlainFigures] {
+			return fmt.Sprintf("%.3g an hour", f)
+		}
+		return figureWords(w.name, f)
+	}
 	state, level, than := "met", "info", "at most"
 	if w.least {
 		than = "at least"
 	}
-	words := fmt.Sprintf("loop %s meets its target again: %s is %s, and %s %s is wanted", m.loop.Name, w.name, figureWords(w.name, is), than, figureWords(w.name, w.bound))
+	words := fmt.Sprintf("loop %s meets its target again: %s is %s, and %s %s is wanted", m.loop.Name, w.name, figure(is), than, figure(w.bound))
 	title := fmt.Sprintf("Loop %s meets its target %s again", m.loop.Name, w.name)
 	if w.missed {
 		state, level = "missed", "warning"
-		words = fmt.Sprintf("loop %s misses a target: %s is %s, and %s %s is wanted", m.loop.Name, w.name, figureWords(w.name, is), than, figureWords(w.name, w.bound))
+		words = fmt.Sprintf("loop %s misses a target: %s is %s, and %s %s is wanted", m.loop.Name, w.name, figure(is), than, figure(w.bound))
 		title = fmt.Sprintf("Loop %s misses its target %s", m.loop.Name, w.name)
 	}
 	data := map[string]value.Value{"loop": m.loop.Name, "target": w.name, "state": state, "wanted": w.bound, "is": is}
@@ -263,6 +269,9 @@ func (m *Machine) tellTarget(w *target, is float64) {
 func figureWords(name string, f float64) string {
 	switch name {
 	case "throughput":
+		if f >= 999.5 { // three digits would have an exponent
+			return fmt.Sprintf("%.0f an hour", f)
+		}
 		return fmt.Sprintf("%.3g an hour", f)
 	case "mean_time":
 		return time.Duration(float64(f * float64(time.Second))).Round(time.Second).String()

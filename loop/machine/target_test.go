@@ -327,3 +327,13 @@ func TestTimeOfParkedItem(t *testing.T) {
 		t.Errorf("%d runs of the loop", len(ended))
 	}
 }
+
+// Figures are written in digits, however large.
+func TestFiguresAreDigits(t *testing.T) {
+	for f, want := range map[float64]string{0.5: "0.5 an hour", 484.2: "484 an hour", 999.7: "1000 an hour", 48412.3: "48412 an hour"} {
+		s := machine.TargetStanding{Name: "throughput", Is: &f}
+		if got := s.Words(); got != "throughput "+want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+}

@@ -459,6 +459,7 @@ func (m *Machine) stopAgent(w *work) {
 	w.agent.stopped = fmt.Sprintf("it was stopped by the fatal failure of item %s: %s", w.item.ID, w.result.Error.Message)
 	m.warn("", fmt.Sprintf("agent %s takes nothing any more: %s", w.agent.Name, w.agent.stopped))
 	m.tell("agent "+w.agent.Name+" "+w.key, "critical", fmt.Sprintf("Loop %s stops agent %s", m.loop.Name, w.agent.Name), w.agent.stopped, w.item.Value())
+	m.publish("agent_stopped", w.agent.Name, w.agent.stopped, 0)
 }
 
 // beatSoon sees to it that claims are renewed.

@@ -43,7 +43,7 @@ func (m *Machine) askWorktree(w *work, remove bool) {
 func (m *Machine) worktreeMade(w *work, f *event.AttemptFinished) {
 	tree, err := event.WorktreeOf(f.Output)
 	if f.Outcome != event.OK || err != nil {
-		reason := "its worktree cannot be made: " + why(f, err)
+		reason := event.NoWorktree + why(f, err)
 		m.warn("worktree", fmt.Sprintf("the worktree of item %s cannot be made: %s", w.item.ID, why(f, err)))
 		m.barLonger(w, reason)
 		m.release(w, reason)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/loop/backlog"
 	"github.com/flowrun/flowrun/runner/event"
@@ -48,7 +49,7 @@ type issues struct {
 	next string // the address of the next page
 }
 
-var repoName = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
+var repoName = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 
 func (q *question) github() (place, error) {
 	g := &github{question: q}
@@ -68,7 +69,7 @@ func (q *question) github() (place, error) {
 	if u, err := url.Parse(g.base); err != nil || u.Host == "" {
 		return nil, q.wrong("base_url", "a URL")
 	}
-	if !repoName.MatchString(g.repo) || strings.Contains(g.repo, "..") {
+	if !repoName().MatchString(g.repo) || strings.Contains(g.repo, "..") {
 		return nil, q.wrong("repo", `of the form "owner/name"`)
 	}
 	if g.login == "" && q.Config["claim_label"] == nil {
@@ -198,11 +199,11 @@ func (g *github) get(ctx context.Context, address string) (*issues, int, error) 
 	return fresh, 200, nil
 }
 
-var linkPart = regexp.MustCompile(`<([^<>]+)>\s*;([^<]*)`)
+var linkPart = lazyregexp.New(`<([^<>]+)>\s*;([^<]*)`)
 
 // nextPage reads the header Link. The token goes to no other server than the one that was named.
 func (g *github) nextPage(address, link string) (string, error) {
-	for _, m := range linkPart.FindAllStringSubmatch(link, -1) {
+	for _, m := range linkPart().FindAllStringSubmatch(link, -1) {
 		if !strings.Contains(strings.ReplaceAll(m[2], `"`, ""), "rel=next") {
 			continue
 		}
@@ -489,7 +490,7 @@ func asList(v value.Value) []any {
 	return list
 }
 
-var markers = regexp.MustCompile(`<!-- flowrun source=(\S+) token=(\d+) -->`)
+var markers = lazyregexp.New(`<!-- flowrun source=(\S+) token=(\d+) -->`)
 
 // report writes a comment with the token of the claim, closes the issue, or gives it back. A comment with this token is not written twice, and
 // one with a later token says that others have the issue.
@@ -502,7 +503,7 @@ func (g *github) report(ctx context.Context, it *event.Item, o *event.ItemOutcom
 	written := false
 	for _, c := range comments {
 		body, _ := c["body"].(string)
-		for _, m := range markers.FindAllStringSubmatch(body, -1) {
+		for _, m := range markers().FindAllStringSubmatch(body, -1) {
 			token, _ := strconv.ParseUint(m[2], 10, 64)
 			if m[1] == url.QueryEscape(g.Source) && token > g.Token {
 				return "", &refusal{standing{why: fmt.Sprintf("token %d is old: the issue has a report with token %d", g.Token, token)}}

@@ -8,7 +8,7 @@
 // same worktree, and no second one. A commit is never lost: a branch is deleted only at the commit that was looked at. Attempts of all
 // processes of a store take turns.
 //
-// The executor of programs carries out git, so that its bounds and timeouts hold. The package knows no machine and no engine. Enter at [New].
+// The executor of programs carries out git, so that its bounds and timeouts hold; a look at a worktree that stays ([State.Stays]) needs no executor. The package knows no machine and no engine. Enter at [New].
 package worktree
 
 import (
@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -32,8 +33,8 @@ import (
 const (
 	// Timeout bounds an attempt that has no timeout of its own.
 	Timeout = 5 * time.Minute
-	// maxAgain bounds how many worktrees that stay are looked at again by one attempt.
-	maxAgain = 20
+	// MaxAgain bounds how many worktrees that stay are looked at again at once.
+	MaxAgain = 20
 	// maxNames bounds how many names are tried for a branch.
 	maxNames = 100
 	// maxSquashes bounds how many of the newest commits of other branches may be the one that a branch was squashed into.
@@ -51,8 +52,11 @@ var _ executor.Executor = (*Executor)(nil)
 
 // New makes an Executor that keeps worktrees in a store, a folder, and has git carried out by another executor.
 func New(next executor.Executor, store string) *Executor {
-	return &Executor{next: next, dir: filepath.Join(store, "worktrees"), at: func(string) {}}
+	return &Executor{next: next, dir: Folder(store), at: func(string) {}}
 }
+
+// Folder is the folder of the worktrees of a store.
+func Folder(store string) string { return filepath.Join(store, "worktrees") }
 
 // State is a worktree as its file describes it.
 type State struct {
@@ -70,7 +74,7 @@ type State struct {
 
 // List returns the worktrees of a store, in the order of their runs. A file that cannot be read is left out.
 func List(store string) (list []State) {
-	files, _ := filepath.Glob(filepath.Join(store, "worktrees", "*.json"))
+	files, _ := filepath.Glob(filepath.Join(Folder(store), "*.json"))
 	for _, name := range files {
 		var s State
 		if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &s) == nil {
@@ -289,8 +293,8 @@ func (g *git) begin() (*State, error) {
 		return nil, err
 	}
 	s.Dir = filepath.Join(s.Root, prefix)
-	if s.Base, err = g.run(g.a.Dir, "rev-parse", "--verify", "HEAD"); err != nil {
-		return nil, err
+	if s.Base, err = g.run(g.a.Dir, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
+		return nil, fmt.Errorf("the repository of %s has no commit yet, and a worktree begins with one: git commit", g.a.Dir)
 	}
 	for n := 1; ; n++ {
 		if s.Branch = r.Branch; n > 1 {
@@ -308,7 +312,7 @@ func (g *git) begin() (*State, error) {
 
 // remove removes a worktree and its branch, or writes down why both stay.
 func (g *git) remove(s *State) error {
-	why, err := g.stays(s)
+	why, err := gitIn(g.run).stays(s)
 	if err == nil && why == "" {
 		why, err = g.drop(s)
 	}
@@ -327,10 +331,24 @@ func (g *git) remove(s *State) error {
 	return os.Remove(g.x.file(s.Run))
 }
 
+// gitIn has git work in a folder, and gives the text that it prints.
+type gitIn func(dir string, args ...string) (string, error)
+
+// Stays says why a worktree must stay now, which Kept says as of the last attempt to remove it; "": nothing in it would be lost. It changes
+// nothing. An error is one of git.
+func (s *State) Stays(ctx context.Context) (why string, err error) {
+	return gitIn(func(dir string, args ...string) (string, error) {
+		c := exec.CommandContext(ctx, "git", args...)
+		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
+		text, err := c.Output()
+		return strings.TrimSuffix(string(text), "\n"), err
+	}).stays(s)
+}
+
 // stays says why a worktree must stay; "": nothing in it would be lost.
-func (g *git) stays(s *State) (why string, err error) {
+func (run gitIn) stays(s *State) (why string, err error) {
 	if exists(s.Root) {
-		text, err := g.run(s.Root, "status", "--porcelain")
+		text, err := run(s.Root, "status", "--porcelain")
 		if err != nil {
 			return "", err
 		}
@@ -341,23 +359,23 @@ func (g *git) stays(s *State) (why string, err error) {
 			}
 			return fmt.Sprintf("%d files are not committed", n), nil
 		}
-		if why, err := g.unmerged(s, s.Root, "HEAD"); why != "" || err != nil {
+		if why, err := run.unmerged(s, s.Root, "HEAD"); why != "" || err != nil {
 			return why, err
 		}
 	}
-	if _, err := g.run(s.Repository, "rev-parse", "--verify", "--quiet", "refs/heads/"+s.Branch); err != nil {
+	if _, err := run(s.Repository, "rev-parse", "--verify", "--quiet", "refs/heads/"+s.Branch); err != nil {
 		return "", nil // it is deleted already
 	}
-	return g.unmerged(s, s.Repository, "refs/heads/"+s.Branch)
+	return run.unmerged(s, s.Repository, "refs/heads/"+s.Branch)
 }
 
 // unmerged says how many commits of a tip nobody else has; "": none.
-func (g *git) unmerged(s *State, dir, tip string) (why string, err error) {
-	n, err := g.run(dir, "rev-list", "--count", tip, "--not", s.Base, "--exclude="+s.Branch, "--branches", "--tags", "--remotes")
+func (run gitIn) unmerged(s *State, dir, tip string) (why string, err error) {
+	n, err := run(dir, "rev-list", "--count", tip, "--not", s.Base, "--exclude="+s.Branch, "--branches", "--tags", "--remotes")
 	switch {
 	case err != nil || n == "0":
 		return "", err
-	case g.isSquashed(s, dir, tip):
+	case run.isSquashed(s, dir, tip):
 		return "", nil
 	case n == "1":
 		return "1 commit is not merged", nil
@@ -368,21 +386,21 @@ func (g *git) unmerged(s *State, dir, tip string) (why string, err error) {
 // isSquashed reports whether a new commit of another branch or of a tag has all that the commits of a tip change, to the byte: to merge the
 // tip into it would change nothing. A tip that changes nothing in the end is not squashed: its commits may still matter. git before 2.38
 // cannot tell.
-func (g *git) isSquashed(s *State, dir, tip string) bool {
-	list, err := g.run(dir, "rev-list", "--no-commit-header", "--format=%H %T", "--max-count="+strconv.Itoa(maxSquashes), "--exclude="+s.Branch, "--branches", "--tags", "--remotes", "--not", s.Base)
+func (run gitIn) isSquashed(s *State, dir, tip string) bool {
+	list, err := run(dir, "rev-list", "--no-commit-header", "--format=%H %T", "--max-count="+strconv.Itoa(maxSquashes), "--exclude="+s.Branch, "--branches", "--tags", "--remotes", "--not", s.Base)
 	if err != nil {
 		return false
 	}
 	for line := range strings.Lines(list) {
 		commit, tree, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if merged, err := g.run(dir, "merge-tree", "--write-tree", commit, tip); err != nil || merged != tree {
+		if merged, err := run(dir, "merge-tree", "--write-tree", commit, tip); err != nil || merged != tree {
 			continue
 		}
-		base, err := g.run(dir, "merge-base", commit, tip)
+		base, err := run(dir, "merge-base", commit, tip)
 		if err != nil {
 			return false
 		}
-		_, same := g.run(dir, "diff", "--quiet", base, tip)
+		_, same := run(dir, "diff", "--quiet", base, tip)
 		return same != nil
 	}
 	return false
@@ -414,7 +432,7 @@ func (g *git) drop(s *State) (why string, err error) {
 	if strings.Contains(list+"\n", "\nbranch refs/heads/"+s.Branch+"\n") {
 		return "its branch is checked out in another worktree", nil
 	}
-	if why, err := g.unmerged(s, s.Repository, tip); why != "" || err != nil {
+	if why, err := gitIn(g.run).unmerged(s, s.Repository, tip); why != "" || err != nil {
 		return why, err
 	}
 	_, err = g.run(s.Repository, "update-ref", "-d", "refs/heads/"+s.Branch, tip) // not if it has moved meanwhile
@@ -428,7 +446,7 @@ func (g *git) again(but string) {
 		if s.Kept == "" || s.Run == but {
 			continue
 		}
-		if n++; n > maxAgain {
+		if n++; n > MaxAgain {
 			return
 		}
 		_ = g.remove(&s) // it stays shown

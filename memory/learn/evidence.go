@@ -3,7 +3,7 @@ package learn
 import (
 	"strings"
 
-	"github.com/flowrun/flowrun/memory/lazyregexp"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Bounds of the search for what went wrong.

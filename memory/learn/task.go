@@ -21,8 +21,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/memory/entry"
-	"github.com/flowrun/flowrun/memory/lazyregexp"
 )
 
 // Bounds of a learning's texts, in bytes.

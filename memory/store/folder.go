@@ -2,14 +2,13 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 // What the memory has in the folder; the journal has its own files there.
@@ -27,7 +26,7 @@ const (
 // prepareFolder makes the folder for nobody but its owner, as the journal does. One that holds other things, and no store, is
 // refused: the folder is kept out of git. Then it is looked at as a stranger's.
 func prepareFolder(dir string) error {
-	if err := refuseForeign(dir); err != nil {
+	if err := durable.RefuseForeign(dir, ErrNotStore, databaseFile, "store"); err != nil {
 		return err
 	}
 	if err := private.MakeFolder(dir); err != nil {
@@ -45,37 +44,6 @@ func prepareFolder(dir string) error {
 	}
 	_, err = f.WriteString("*\n")
 	return errors.Join(err, f.Close())
-}
-
-// isOurs tells whether a name is one of those that the memory or the journal gives to its files.
-func isOurs(name string) bool {
-	switch name {
-	case "store", "store.new", "setup.lock", "drivers", "marks", "snapshots", "reserve", ".gitignore", "logs", "env", "backups":
-		return true
-	}
-	return strings.HasPrefix(name, "memory.") || strings.HasPrefix(name, "vectors-") || strings.HasPrefix(name, "flowrun.db")
-}
-
-func refuseForeign(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	foreign := ""
-	for _, e := range entries {
-		if name := e.Name(); name == databaseFile || name == "store" {
-			return nil
-		} else if !isOurs(name) {
-			foreign = name
-		}
-	}
-	if foreign != "" {
-		return fmt.Errorf("%w: the folder holds %s; name an empty folder, or one that is not there yet", ErrNotStore, foreign)
-	}
-	return nil
 }
 
 // writable tells whether a file can be written to, or files be made in a folder.

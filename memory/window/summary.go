@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun/memory/lazyregexp"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Summary stands for the messages From to To, both included: lines of them, verbatim, oldest first. Each names the message

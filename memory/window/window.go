@@ -43,6 +43,8 @@ type Message struct {
 	ID   string
 	Role string // user, assistant, tool
 	Text string
+	// Beside is how many tokens go with the text and are not part of it, such as reasoning that only the model can read.
+	Beside int
 	// Calls are the ids of the tool calls that it makes, and Answers is the one whose result it is.
 	Calls   []string
 	Answers string
@@ -116,7 +118,7 @@ func (o Options) cost(s string) int { return PerMessage + o.tokens(s) }
 
 func (o Options) all(messages []Message) (sum int) {
 	for _, m := range messages {
-		sum += o.cost(m.Text)
+		sum += o.cost(m.Text) + m.Beside
 	}
 	return sum
 }

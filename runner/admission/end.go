@@ -44,9 +44,9 @@ func NewEnd(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time,
 	if a.Admission != nil {
 		end.Needs = a.Admission.Needs
 	}
-	end.Error = f.Error
+	end.Error = classify(a, f, began, ended, holds)
 	how := shared.Uncounted
-	switch e := f.Error; {
+	switch e := end.Error; {
 	case f.Outcome == event.OK:
 		how = shared.Good
 	case f.Outcome == event.Failed && e != nil && e.Kind == event.RateLimited && e.RetryAfter > 0:
@@ -61,7 +61,7 @@ func NewEnd(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time,
 	for i := range end.Needs {
 		counted := how
 		if b := end.Needs[i].Breaker; b != nil && b.When != nil && how == shared.Bad {
-			says, err := holds(a.Run, conditionOf(b, a, f, ended.Sub(began)))
+			says, err := holds(a.Run, conditionOf(b.When, a, end.Error, ended.Sub(began)))
 			switch {
 			case err != nil:
 				warning = fmt.Sprintf("the condition of the circuit breaker of %q cannot be evaluated, so the error counts: %v", end.Needs[i].Name, err)
@@ -74,13 +74,33 @@ func NewEnd(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time,
 	return end, warning
 }
 
-// conditionOf adds what is known of an attempt that failed to the condition of a breaker.
-func conditionOf(b *event.Breaker, a *event.Attempt, f *event.AttemptFinished, took time.Duration) *event.Late {
-	l := *b.When
+// classify is the error of an attempt with the kind that the first rule that holds gives it, as the run will read it. A rule that cannot be
+// evaluated does not hold; the run warns of it.
+func classify(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time, holds Judge) *event.Error {
+	if f.Error == nil || f.Outcome != event.Failed || a.Admission == nil {
+		return f.Error
+	}
+	if since := a.Admission.Since; since != 0 {
+		began = min(since, ended)
+	}
+	own := *f.Error
+	own.Node, own.Attempt = a.Node, a.Attempt
+	for i := range a.Admission.Classify {
+		rule := &a.Admission.Classify[i]
+		if says, err := holds(a.Run, conditionOf(&rule.When, a, &own, ended.Sub(began))); err == nil && says {
+			own.Kind = rule.Kind
+			return &own
+		}
+	}
+	return f.Error
+}
+
+// conditionOf adds what is known of an attempt that failed to a condition.
+func conditionOf(when *event.Late, a *event.Attempt, failure *event.Error, took time.Duration) *event.Late {
+	l := *when
 	if l.Names = maps.Clone(l.Names); l.Names == nil {
 		l.Names = map[string]value.Value{}
 	}
-	failure := f.Error
 	if failure == nil {
 		failure = &event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, ExitCode: -1}
 	}

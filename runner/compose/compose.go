@@ -22,6 +22,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -82,7 +83,11 @@ func (c *Composer) Attempt(w *Work) (*event.Attempt, *event.Error) {
 		return nil, err
 	}
 	if place, err := actions[w.Node.Action.Kind()](c, a, w); err != nil {
-		return nil, EvaluationError(place, err)
+		failure := EvaluationError(place, err)
+		if errors.As(err, new(noMember)) {
+			failure.Reason = event.ReasonNoMember
+		}
+		return nil, failure
 	}
 	return a, nil
 }
@@ -339,12 +344,23 @@ func composeProtocol(r *event.AgentRequest, w *Work, g *ir.Agent) {
 			r.ACP = &ir.ACP{}
 		}
 	case ir.AgentA2A:
-	case ir.AgentExec, ir.AgentShell, ir.AgentHTTP, ir.AgentNull, ir.AgentHuman, ir.AgentChat:
+	case ir.AgentExec, ir.AgentShell:
+		if t := OutputType(w.Node, g); t != nil && !t.IsAny() && g.OutputFormat == ir.OutputAssistant && !isEnvelope(t) {
+			r.Wanted = t.String()
+		}
+		return
+	case ir.AgentHTTP, ir.AgentNull, ir.AgentHuman, ir.AgentChat:
 		return
 	}
 	if t := OutputType(w.Node, g); t != nil && t.Kind != value.StringT && !t.IsAny() {
 		r.Wanted = t.String()
 	}
+}
+
+// isEnvelope reports whether a type is that of all that a command-line assistant prints: its answer is the attribute result.
+func isEnvelope(t *value.Type) bool {
+	_, is := t.Attrs["result"]
+	return is
 }
 
 // Feedback computes the attribute feedback of a step: a text as it is, null as "", anything else as

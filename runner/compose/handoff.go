@@ -3,6 +3,7 @@ package compose
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -36,7 +37,13 @@ func (c *Composer) composeHandoff(h *ir.Handoff, a *event.Attempt, w *Work) (q *
 	if d.Artifacts, err = c.evalArtifacts(h.Artifacts, w.Scope); err != nil {
 		return nil, "artifacts", err
 	}
+	if len(h.Members) > 0 && !slices.Contains(h.Members, d.To) {
+		return nil, "to", noMember{d.To, h.Members}
+	}
 	item := &event.Item{Title: titleOf(d.Next), Body: d.Summary, Assignee: d.To, Handoff: d}
+	if len(h.Anyone) > 0 {
+		item.Assignee, item.Agents = "", h.Anyone
+	}
 	if h.Priority != nil {
 		if item.Priority, err = c.evalPriority(h.Priority, w.Scope); err != nil {
 			return nil, "priority", err
@@ -53,6 +60,16 @@ func (c *Composer) composeHandoff(h *ir.Handoff, a *event.Attempt, w *Work) (q *
 		q.Notice.Message.Title = "" // the store knows it once the work has an id
 	}
 	return q, "", nil
+}
+
+// noMember is the error of work for an agent that is not a member of the pool.
+type noMember struct {
+	name    string
+	members []string
+}
+
+func (e noMember) Error() string {
+	return fmt.Sprintf("the pool has no member %.80q; it has %.200s", e.name, strings.Join(e.members, ", "))
 }
 
 // titleOf is the first line of a text that is not empty.

@@ -107,7 +107,19 @@ func (c *Composer) evalBreaker(b *ir.Breaker) (*event.Breaker, error) {
 	return out, c.deferToHost(out.When, known, c.Constants())
 }
 
-// ofAttempt are the names of a breaker's condition that the host knows at the end of an attempt.
+// Classify adds the rules that stand at one place to those that go with an attempt. A rule whose names have no value yet does not hold.
+func (c *Composer) Classify(to []event.Classify, rules []ir.Classify, sc *Scope) []event.Classify {
+	for i := range rules {
+		l := event.Late{What: "classify.when", Expr: rules[i].When}
+		known := slices.DeleteFunc(slices.Clone(l.Expr.Reads), func(r ir.Ref) bool { return slices.Contains(ofAttempt, r.Root) })
+		if c.deferToHost(&l, known, sc) == nil {
+			to = append(to, event.Classify{When: l, Kind: rules[i].Kind})
+		}
+	}
+	return to
+}
+
+// ofAttempt are the names of a breaker's condition, and of rules of classify, that the host knows at the end of an attempt.
 var ofAttempt = []string{"error", "attempt", "elapsed"}
 
 // Hold computes the attempt that takes what a group, a call or the run (path "") holds of quotas.

@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // idLength is the length of a run's id: 12 characters of 5 random bits each.
@@ -30,12 +31,12 @@ func RunIDOf(parts ...string) string {
 }
 
 // validID is the form of a run's id. Ids are file names, and stand in commands and in paths of nodes.
-var validID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
+var validID = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
 
 // CheckID returns an error if an id does not have the form of a run's id. An id from a store that somebody else made
 // could otherwise name any file.
 func CheckID(id string) error {
-	if !validID.MatchString(id) {
+	if !validID().MatchString(id) {
 		return fmt.Errorf("a run's id is up to 64 of a-z, 0-9 and dashes, %q is not", id)
 	}
 	return nil

@@ -86,6 +86,20 @@ func InPlaceOf(x event.External) string {
 	return `{"kind":"wake","data":{"kind":`
 }
 
+// MakeRoom takes out of the messages that wait what gives way to a message of what runs share, and returns that message as it is put behind them.
+func MakeRoom(waiting []event.External, x event.External) ([]event.External, event.External) {
+	if x.Kind == event.ExternalEvent && len(waiting) >= MaxInbox {
+		oldest := slices.IndexFunc(waiting, func(old event.External) bool { return old.Kind == event.ExternalEvent })
+		if oldest >= 0 {
+			waiting, x = slices.Delete(waiting, oldest, oldest+1), Dropping(x)
+		}
+	}
+	if begins := InPlaceOf(x); begins != "" {
+		waiting = slices.DeleteFunc(waiting, func(old event.External) bool { return InPlaceOf(old) == begins })
+	}
+	return waiting, x
+}
+
 // UnpackExternal returns the message with the number id, from its bytes in the inbox.
 func UnpackExternal(id int64, packed []byte) (event.External, error) {
 	var x event.External
@@ -94,4 +108,65 @@ func UnpackExternal(id int64, packed []byte) (event.External, error) {
 	}
 	x.Inbox = id
 	return x, nil
+}
+
+// Inbox is the inbox of a run that a host keeps in memory. The zero value is empty.
+type Inbox struct {
+	Waiting []event.External // in order, until they are durable in the journal
+	Cancels int              // how many have come so far
+	last    int64            // the number of the newest message
+}
+
+// Signal takes a message in that somebody sends to a run, or refuses it: see [Signaller]. ended says that the run has ended.
+func (b *Inbox) Signal(x event.External, known []event.ExternalKind, ended bool) error {
+	packed, err := PackExternal(x, known)
+	cancel := x.Kind == event.ExternalCancel
+	switch {
+	case err != nil || ended && cancel:
+		return err
+	case ended:
+		return ErrEnded
+	case len(b.Waiting) >= MaxInbox && !cancel:
+		return ErrInboxFull
+	}
+	return b.add(packed)
+}
+
+// Post takes a message of what runs share in, and makes room for it.
+func (b *Inbox) Post(x event.External) error {
+	b.Waiting, x = MakeRoom(b.Waiting, x)
+	packed, err := PackExternal(x, []event.ExternalKind{x.Kind})
+	if err != nil {
+		return err
+	}
+	return b.add(packed)
+}
+
+func (b *Inbox) add(packed []byte) error {
+	x, err := UnpackExternal(b.last+1, packed)
+	if err != nil {
+		return err
+	}
+	b.last, b.Waiting = x.Inbox, append(b.Waiting, x)
+	if x.Kind == event.ExternalCancel {
+		b.Cancels++
+	}
+	return nil
+}
+
+// CancelUpTo cancels a run until it was cancelled as often as is wished.
+func (b *Inbox) CancelUpTo(w Wish) (err error) {
+	for err == nil && b.Cancels < w.Cancels {
+		err = b.Signal(event.External{Kind: event.ExternalCancel, Reason: w.Reason}, nil, false)
+	}
+	return err
+}
+
+// Forget drops the messages among events that are durable.
+func (b *Inbox) Forget(events []event.Event) {
+	for _, ev := range events {
+		if ev.External != nil {
+			b.Waiting = slices.DeleteFunc(b.Waiting, func(x event.External) bool { return x.Inbox == ev.External.Inbox })
+		}
+	}
 }

@@ -95,7 +95,7 @@ func (a *apart) Advance(budget int, out *event.Reaction) bool {
 	if more {
 		return true
 	}
-	state, err := a.long.State()
+	state, err := a.long.AppendState(nil, 0)
 	if err != nil {
 		panic(err)
 	}
@@ -103,7 +103,7 @@ func (a *apart) Advance(budget int, out *event.Reaction) bool {
 		panic(err)
 	}
 	a.long.Bind(&a.held)
-	if again, err := a.long.State(); err != nil || !bytes.Equal(state, again) {
+	if again, err := a.long.AppendState(nil, 0); err != nil || !bytes.Equal(state, again) {
 		panic(fmt.Sprint("restored, it has other bytes ", err))
 	}
 	return false

@@ -132,7 +132,7 @@ type Takeover struct {
 	Fresh  bool // the run was made just now, so that no clock of it has moved
 	Parked bool // this host parked the run: it is as if somebody had driven it all the time
 	Calls  bool // with Parked: nobody drives the runs that it called, so that this driver does
-	// First is the first event of a run whose journal is empty.
+	// First is the first event of the run. It counts only where the journal is empty.
 	First *event.RunStarted
 	// Changed is what the machine hears of the change of driver, where it hears of it. Since may be 0: the run stood still from its last event on.
 	// Lost counts only where the journal has events. Kept may name attempts that are not in flight: they are left out.
@@ -159,7 +159,7 @@ const (
 // so that the machine does not ask again for an attempt that nobody wants.
 func (s *Session) Begin(t Takeover) Beginning {
 	s.pace = pace{now: s.fold.Last(), looked: t.Stopwatch}
-	pending := t.First != nil
+	pending := t.First != nil && s.fold.Seq() == 0
 	if pending {
 		s.start.First = *t.First
 		if x := s.cancel(); x != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -16,34 +17,39 @@ import (
 // Restorable is a machine that can be kept as bytes. Other machines are rebuilt from their journals.
 type Restorable interface {
 	Machine
-	// State returns the machine as bytes. It comes between two events.
-	State() ([]byte, error)
+	// AppendState appends the machine as bytes to b. It comes between two events. Above most bytes with those of b, the error is
+	// [snapshot.ErrTooLong]; 0 means no bound.
+	AppendState(b []byte, most int) ([]byte, error)
 }
 
 // ErrNotKept is the error of State for a machine that is not a Restorable.
 var ErrNotKept = errors.New("the machine of this run cannot be kept as bytes")
 
 // State returns the fold as bytes, which tell the run, the program and the place in the journal. It comes after Replay or Feed.
-func (f *Fold) State() ([]byte, error) {
+func (f *Fold) State() ([]byte, error) { return f.AppendState(nil, 0) }
+
+// AppendState is State for bytes that are appended to b. Above most bytes with those of b, the error is [snapshot.ErrTooLong]; 0 means no bound.
+func (f *Fold) AppendState(b []byte, most int) ([]byte, error) {
 	k, ok := f.machine.(Restorable)
 	if !ok {
 		return nil, ErrNotKept
 	}
-	state, err := k.State()
-	if err != nil {
-		return nil, err
-	}
 	c := foldCoder{snapshot.NewWriter(foldFormat(f.header)), f}
-	c.fold(&state)
-	b, err := c.Close()
+	c.fold()
+	own, err := c.Close()
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(b)
+	begin := len(b)
+	b = append(binary.AppendUvarint(b, uint64(len(own))), own...)
+	if b, err = k.AppendState(b, most); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(b[begin:])
 	return append(b, sum[:]...), nil
 }
 
-// RestoreFold makes the fold of which State returned the bytes. machine makes the machine of the bytes that its State returned. The fold
+// RestoreFold makes the fold of which State returned the bytes. machine makes the machine of the bytes that its AppendState made. The fold
 // goes on with the batch of the journal that comes after [Fold.Seq]: Replay finds out if the journal is another one. An error means that
 // the bytes are damaged, or those of another run, program or release: the run is then rebuilt from its journal.
 func RestoreFold(h journal.Header, state []byte, machine func(state []byte) (Machine, error)) (*Fold, error) {
@@ -54,13 +60,17 @@ func RestoreFold(h journal.Header, state []byte, machine func(state []byte) (Mac
 	if sum := sha256.Sum256(state[:n]); !bytes.Equal(sum[:], state[n:]) {
 		return nil, fmt.Errorf("%w: its checksum is another one", snapshot.ErrBroken)
 	}
+	own, at := binary.Uvarint(state[:n])
+	if at <= 0 || own > uint64(n-at) {
+		return nil, snapshot.ErrBroken
+	}
+	end := at + int(own)
 	f := NewFold(h, nil)
-	c := foldCoder{snapshot.NewReader(foldFormat(h), state[:n]), f}
-	var inner []byte
-	c.fold(&inner)
+	c := foldCoder{snapshot.NewReader(foldFormat(h), state[at:end]), f}
+	c.fold()
 	_, err := c.Close()
 	if err == nil {
-		f.machine, err = machine(inner)
+		f.machine, err = machine(state[end:n])
 	}
 	if err != nil {
 		return nil, err
@@ -70,7 +80,7 @@ func RestoreFold(h journal.Header, state []byte, machine func(state []byte) (Mac
 
 // foldFormat returns how the state of a fold begins. The number rises when this file codes the same fields otherwise.
 func foldFormat(h journal.Header) string {
-	return fmt.Sprintf("fold 1 %s %s", foldLayout(), h.Encode())
+	return fmt.Sprintf("fold 2 %s %s", foldLayout(), h.Encode())
 }
 
 var foldLayout = snapshot.LazyLayout(reflect.TypeFor[Fold]())
@@ -80,9 +90,8 @@ type foldCoder struct {
 	f *Fold
 }
 
-func (c *foldCoder) fold(machine *[]byte) {
+func (c *foldCoder) fold() {
 	f, s := c.f, c.Coder
-	snapshot.Bytes(s, machine)
 	c.place()
 	c.digest(&f.digest)
 	snapshot.Uint(s, &f.seq)

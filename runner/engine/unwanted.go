@@ -25,7 +25,11 @@ func NeverStarted(a event.Attempt) event.AttemptFinished {
 // LostAlone answers an attempt that was lost without its driver: with the worker that carried it out, or on the way there. why says how, and
 // stands in the error of the node if the attempt is not repeated.
 func LostAlone(a event.Attempt, why string) event.AttemptFinished {
-	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate,
+	session := ""
+	if a.Agent != nil {
+		session = a.Agent.Session
+	}
+	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Session: session,
 		Outcome: event.Lost, Error: &event.Error{Kind: event.Transient, Reason: event.ReasonLost, Message: why, ExitCode: -1}}
 }
 

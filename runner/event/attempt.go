@@ -160,6 +160,11 @@ func (f *facts) attempt(a *Attempt) {
 			}
 			f.end()
 		}
+		for i := range x.Classify {
+			f.lates('C', []Late{x.Classify[i].When})
+			f.text('K', string(x.Classify[i].Kind))
+		}
+		f.number('S', uint64(x.Since))
 		f.end()
 	}
 	if x := a.Resources; x != nil {

@@ -102,6 +102,15 @@ type CancelChild struct {
 type Admission struct {
 	Needs    []Need `json:"needs"`
 	Priority int    `json:"priority,omitempty"` // of those that wait for the same, the highest is served first
+	// Classify gives an error another kind before breakers count it: the first rule that holds. The node has started at Since; 0: with this attempt.
+	Classify []Classify `json:"classify,omitempty"`
+	Since    Time       `json:"since,omitempty"`
+}
+
+// Classify gives the errors for which a condition over error, attempt and elapsed (in seconds) holds another kind.
+type Classify struct {
+	When Late         `json:"when"`
+	Kind ir.ErrorKind `json:"kind"`
 }
 
 // Need is what an attempt needs of one thing that all runs of the store share: an agent, a quota, or a turn. Each part stands
@@ -168,8 +177,12 @@ type AgentRequest struct {
 	ACP *ir.ACP `json:"acp,omitempty"`
 	// Servers are those whose tools an agent of type chat or acp may use.
 	Servers []ToolServer `json:"servers,omitempty"`
-	// Wanted is the type of the output, as a file has it, where an agent of type mcp, acp or a2a must answer in JSON; "" where a text will do.
+	// Wanted is the type of the output, as a file has it, where an agent of type mcp, acp or a2a must answer in JSON, or an assistant
+	// (output_format) in JSON or text; "" where a text, or all that an assistant prints, will do.
 	Wanted string `json:"wanted,omitempty"`
+	// Session is that of an earlier try at the same work that broke off: an agent of type acp goes on in it if it can, and for an agent of type
+	// a2a it is the task that is under way. "": there is none.
+	Session string `json:"session,omitempty"`
 }
 
 // ToolRequest names a tool of an MCP server. The arguments are With of the request.

@@ -201,6 +201,7 @@ func (f *facts) agent(a *AgentRequest) {
 		f.server(&a.Servers[i])
 	}
 	f.text('W', a.Wanted)
+	f.text('S', a.Session)
 	f.end()
 }
 

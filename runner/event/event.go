@@ -251,6 +251,8 @@ type AttemptFinished struct {
 	// Partial is what an attempt that failed had given until then: the last partial output of an agent, or its result after its
 	// time was up; what a program wrote to $FLOWRUN_OUTPUT. Nil: nothing.
 	Partial value.Value `json:"partial,omitempty"`
+	// Session is the session of the agent in which the next attempt can go on, of an attempt whose connection broke off; "": there is none.
+	Session string `json:"session,omitempty"`
 	// Artifact is a reference to those of Stdout, Stderr, Output and Partial that are too long for the journal; nil: none is. Whole
 	// gives the answer with them.
 	Artifact *Artifact `json:"artifact,omitempty"`
@@ -271,6 +273,10 @@ type Error struct {
 	Attempt    int       `json:"attempt,omitempty"`
 	RetryAfter float64   `json:"retry_after,omitempty"` // seconds
 }
+
+// NeverBegan reports whether an attempt that was asked for at a time was carried out by nobody, because the driver before had gone by then: what
+// people decide meanwhile is journaled by the next driver, in front of its change. False where Since is 0.
+func (d *DriverChanged) NeverBegan(asked Time) bool { return d.Since != 0 && asked > d.Since }
 
 // TimerFired reports that a timer's time has come. A timer that was cancelled, or has another generation, is a recorded no-op.
 type TimerFired struct {
@@ -303,6 +309,9 @@ const (
 	// ExternalWake tells a loop that something has changed which concerns it: ask again. Only the host sends it. Its data is a
 	// [Wake].
 	ExternalWake ExternalKind = "wake"
+	// ExternalSession says in which session of its agent an attempt works: if the attempt begins again, it goes on there. Only the host sends
+	// it. Its data is an object of ticket and session.
+	ExternalSession ExternalKind = "session"
 )
 
 // External is a message from outside the run, taken from the run's inbox.
@@ -352,6 +361,21 @@ func (c NodeCancel) Words(what string) string {
 		text += ": " + c.Reason
 	}
 	return text
+}
+
+// SessionExternal returns the message that an attempt works in a session of its agent.
+func SessionExternal(a *Attempt, session string) External {
+	return External{Kind: ExternalSession, Node: a.Node, Data: map[string]any{"ticket": float64(a.Ticket), "session": session}}
+}
+
+// SessionOf returns what a message of the kind [ExternalSession] says; ticket 0: nothing.
+func SessionOf(x *External) (ticket uint64, session string) {
+	o, _ := x.Data.(map[string]any)
+	number, _ := o["ticket"].(float64)
+	if session, _ = o["session"].(string); session == "" || number < 1 || number >= 1<<53 {
+		return 0, ""
+	}
+	return uint64(number), session
 }
 
 // ChildFinished reports the end of a child run, once and after the child's own journal is durable. One whose node has

@@ -29,6 +29,7 @@ type Item struct {
 	Needs        []string    `json:"needs,omitempty"`    // the items of the source that must be closed before this one begins, by their ids
 	Capabilities []string    `json:"capabilities,omitempty"`
 	Assignee     string      `json:"assignee,omitempty"` // "": everybody may take it
+	Agents       []string    `json:"agents,omitempty"`   // the members of the pool that may take it; nil: everybody
 	URL          string      `json:"url,omitempty"`
 	CreatedAt    Time        `json:"created_at,omitempty"`
 	Handoff      *Handoff    `json:"handoff,omitempty"` // nil: nobody has handed it over
@@ -400,6 +401,14 @@ type Claim struct {
 	At       Time       `json:"at,omitempty"`     // what the clock of the store shows at the answer
 }
 
+// Who names the agent that has the item, with the loop if it works for one.
+func (c *Claim) Who() string {
+	if c.Loop == "" {
+		return c.Agent
+	}
+	return c.Agent + " of " + c.Loop
+}
+
 // Object is the claim as answers have it: [ClaimOf] reads it.
 func (c *Claim) Object() map[string]value.Value {
 	timeless := *c
@@ -451,22 +460,27 @@ const (
 	DispatchCancel DispatchOperation = "cancel" // nobody need do it; the output is an object of cancelled and state
 	DispatchClose  DispatchOperation = "close"  // it is done; the output is an object of closed and state
 	DispatchReopen DispatchOperation = "reopen" // it was closed, and is to be done again; the output is an object of reopened and state
+	// DispatchHandOver adds the work of a hand-over, as add, and closes the item of who hands it over; the output is that of add.
+	// Of a token that does not have the item it is an object of id (null) and why.
+	DispatchHandOver DispatchOperation = "hand_over"
 )
 
 // DispatchOperations lists all operations.
-var DispatchOperations = []DispatchOperation{DispatchAdd, DispatchList, DispatchShow, DispatchCancel, DispatchClose, DispatchReopen}
+var DispatchOperations = []DispatchOperation{DispatchAdd, DispatchList, DispatchShow, DispatchCancel, DispatchClose, DispatchReopen, DispatchHandOver}
 
 // DispatchRequest reads or changes a queue of work of the store.
 type DispatchRequest struct {
 	Operation DispatchOperation `json:"operation"`
 	Queue     Queue             `json:"queue"`
-	ID        string            `json:"id,omitempty"`  // of show, cancel, close and reopen
+	ID        string            `json:"id,omitempty"`  // of show, cancel, close, reopen and hand_over
 	All       bool              `json:"all,omitempty"` // of list: also what is closed or cancelled
 	// Item is what add adds. An item with an id gets that id. Key, if not empty, stands for what the item is about: where an item of the queue
 	// has the id or the key already, nothing is added, and the answer has the id of that item.
 	Item *Item  `json:"item,omitempty"`
 	Key  string `json:"key,omitempty"`
 	By   string `json:"by,omitempty"` // who asks
+	// Token is that of the claim of ID, of hand_over: another one is refused. The same token again adds nothing.
+	Token uint64 `json:"token,omitempty"`
 	// Notice begins the message about an item that was handed over, in the transaction that adds the item: workflow, run, node, key and time
 	// are set, and the store fills in the rest. nil: nobody is told.
 	Notice *NoticeRequest `json:"notice,omitempty"`
@@ -487,11 +501,12 @@ const (
 	LoopSession LoopOperation = "session"
 	LoopEnd     LoopOperation = "end"    // the run with the number Ended takes nothing more, and ends when what it does is done
 	LoopTarget  LoopOperation = "target" // a target of the loop is missed or met again: an event, where somebody asks for it; the answer is null
+	LoopTell    LoopOperation = "tell"   // the loop was paused, resumed or stopped, or has reached a limit: an event, as of target; the answer is null
 	LoopList    LoopOperation = "list"   // all loops of the store; the answer is a [LoopsAnswer]
 )
 
 // LoopOperations lists all operations.
-var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop, LoopBegin, LoopSession, LoopEnd, LoopTarget, LoopList}
+var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop, LoopBegin, LoopSession, LoopEnd, LoopTarget, LoopTell, LoopList}
 
 // LoopRequest reads or changes how a loop is to behave. The answer is a [LoopControl].
 type LoopRequest struct {
@@ -505,6 +520,7 @@ type LoopRequest struct {
 	Ended     uint64        `json:"ended,omitempty"`  // of session: the number of a run that has ended, so that the next one is the newest
 	Why       string        `json:"why,omitempty"`    // of end, in words
 	Target    value.Value   `json:"target,omitempty"` // of target: the data of the event
+	Tell      value.Value   `json:"tell,omitempty"`   // of tell: the data of the event
 }
 
 // LoopRun is the id of a run of a loop. The runs of a loop in a store are numbered from 1, and one begins when the one before has ended.
@@ -652,6 +668,7 @@ func (f *facts) item(i *Item) {
 	f.texts('n', i.Needs)
 	f.texts('c', i.Capabilities)
 	f.text('a', i.Assignee)
+	f.texts('g', i.Agents)
 	f.text('u', i.URL)
 	f.number('C', uint64(i.CreatedAt))
 	if h := i.Handoff; h != nil {
@@ -742,6 +759,7 @@ func (f *facts) dispatch(d *DispatchRequest) {
 	}
 	f.text('k', d.Key)
 	f.text('b', d.By)
+	f.number('t', d.Token)
 	if d.Notice != nil {
 		f.notice(d.Notice)
 	}
@@ -760,5 +778,6 @@ func (f *facts) loop(l *LoopRequest) {
 	f.number('e', l.Ended)
 	f.text('w', l.Why)
 	f.value('t', l.Target)
+	f.value('T', l.Tell)
 	f.end()
 }

@@ -113,6 +113,12 @@ type DeadRequest struct {
 	RedrivenBy  string `json:"redriven_by,omitempty"`  // notes who tries it again
 	FailedAgain string `json:"failed_again,omitempty"` // notes why a message could not be sent again
 	Redeliver   bool   `json:"redeliver,omitempty"`    // an event is due again
+	// After and Newest bound the list: letters with a higher number than After, and of those so many of the newest; 0: all.
+	After  uint64 `json:"after,omitempty"`
+	Newest int    `json:"newest,omitempty"`
+	// Again adds to a list that Newest bounds the letters that were given up again after somebody had tried them again, the last ones, since so many
+	// were. Each has a member again, the number of them by then.
+	Again uint64 `json:"again,omitempty"`
 }
 
 // BreakersRequest takes the changes of some breakers that no run has told people of. The answer is a list of objects of kind, name, state
@@ -206,6 +212,9 @@ func (f *facts) store(s *StoreRequest) {
 		f.text('b', d.RedrivenBy)
 		f.text('f', d.FailedAgain)
 		f.truth('r', d.Redeliver)
+		f.number('a', d.After)
+		f.number('n', uint64(d.Newest))
+		f.number('g', d.Again)
 		f.end()
 	}
 	if d := s.Decide; d != nil {

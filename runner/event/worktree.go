@@ -15,6 +15,9 @@ type WorktreeRequest struct {
 	Item   string `json:"item"` // the name over the store, as in [Claim]
 }
 
+// NoWorktree begins the reason of a release of an item whose worktree cannot be made.
+const NoWorktree = "its worktree cannot be made: "
+
 // Worktree is the git worktree of an item's run.
 type Worktree struct {
 	Root   string `json:"root"`           // the worktree, absolute

@@ -14,6 +14,9 @@ type Around struct {
 	Release string
 	// Live, if set, hears what the other side reports while it works: kind is progress or log. It must not block.
 	Live func(a event.Attempt, kind, text string)
+	// Session, if set, keeps in which session of its agent an attempt works, so that the attempt can go on there after a crash. It returns when
+	// that is durable.
+	Session func(ctx context.Context, a event.Attempt, session string) error
 	// Room bounds how many attempts are under way at once; nil is: no bound.
 	Room *Room
 	// Wait, if set, hears why an attempt waits for its start for so long.
@@ -31,6 +34,24 @@ func (r *Around) Hold(ctx context.Context, a event.Attempt, carryOut func() even
 	defer r.Room.Leave()
 	return carryOut()
 }
+
+// Note keeps the session of an attempt, and reports whether that is durable. Without it the attempt can be carried out all the same.
+func (r *Around) Note(ctx context.Context, a event.Attempt, session string) bool {
+	if session == a.Agent.Session {
+		return session != ""
+	}
+	if r.Session == nil || session == "" || len(session) > MaxSession {
+		return false
+	}
+	err := r.Session(ctx, a, session)
+	if err != nil && ctx.Err() == nil && r.Live != nil {
+		r.Live(a, "log", "after a crash the attempt cannot continue its session: "+err.Error())
+	}
+	return err == nil
+}
+
+// MaxSession is how long the name of a session is at most, in bytes. A longer one is not kept.
+const MaxSession = 1 << 10
 
 // Splitter splits what a program says into lines. A line of more than Max bytes takes no more memory than that.
 type Splitter struct {

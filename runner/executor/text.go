@@ -8,6 +8,25 @@ import (
 // Valid makes text of bytes: each run of wrong ones becomes one U+FFFD.
 func Valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
+// Unfenced is the inside of the one fenced block of Markdown in a text: a model that is asked in words for JSON often writes one, among
+// sentences. A text that begins as JSON does, or has several blocks, stays as it is.
+func Unfenced(text string) string {
+	const fence = "```"
+	t := strings.TrimSpace(text)
+	if strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") || strings.HasPrefix(t, `"`) {
+		return text
+	}
+	start := strings.Index(t, fence)
+	end := strings.LastIndex(t, fence)
+	if start < 0 || start == end || start > 0 && strings.Count(t, fence) > 2 {
+		return text
+	}
+	if _, inside, ok := strings.Cut(t[start:end], "\n"); ok {
+		return inside
+	}
+	return text
+}
+
 // FirstOf is the longest start of b that as valid text has at most n bytes, without the piece of a character at its end.
 func FirstOf(b []byte, n int) []byte {
 	size, wrong, end := 0, false, 0

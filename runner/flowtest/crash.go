@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 // MaxDifferences bounds how many runs with a crash that end otherwise are told.
@@ -46,10 +48,15 @@ func (t *test) ends() ends {
 		e.runs[s.words()+" ends"] = string(s.view.Status) + " with " + shown(map[string]any(s.view.Outputs))
 	}
 	s := &names{test: t}
-	for path, p := range s.all() { // any order: it fills a map
+	all := s.all()
+	for path, p := range all { // any order: it fills a map
+		own := path
+		if path = t.itemAlone(p, path); path == "" {
+			continue
+		}
 		e.nodes[path+" ends"] = string(p.Status)
 		for words, attr := range map[string]string{"the output of " + path + " is": "output", "the attempts of " + path + " are": "attempts"} { // any order: it fills a map
-			v, err := s.node(path, attr)
+			v, err := s.node(own, attr)
 			if e.nodes[words] = shown(v); err != nil {
 				e.nodes[words] = err.Error()
 			}
@@ -63,6 +70,28 @@ func (t *test) ends() ends {
 		e.store["the store is"] = err.Error()
 	}
 	return e
+}
+
+// itemAlone is the path under which the end of a node counts. A crash can decide which of several loops takes an item, so the item counts
+// where it ended well, or else where it failed, without the loop; "" where another loop did it.
+func (t *test) itemAlone(p place, path string) string {
+	if p.in.loop == nil || len(t.Loops) == 1 {
+		return path
+	}
+	rank := map[event.Status]int{event.Succeeded: 3, event.FailedS: 2, event.Cancelled: 1}
+	for _, name := range t.Loops {
+		of := t.loopNamed(name)
+		if of == nil || of == p.in {
+			continue
+		}
+		if n := of.view.Node(p.Path); n != nil && (rank[n.Status] > rank[p.Status] || rank[n.Status] == rank[p.Status] && name < p.in.workflow) {
+			return ""
+		}
+	}
+	if rank[p.Status] == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(path, p.in.prefix)
 }
 
 // shown is a value as JSON.

@@ -169,13 +169,17 @@ type test struct {
 	// delivered are the events, by id, that a block on was asked about, and triggered counts the runs that events started, by workflow.
 	delivered map[string]bool
 	triggered map[string]int
-	// sources are what the sources of the loop hold, and askedSources counts how often each was asked for its items.
+	// sources are what the sources of the loops hold, by name, and askedSources counts how often each was asked for its items.
 	sources      map[string][]*held
 	lists        map[string]string // the texts of the files that sources read
-	askedSources map[string]int
-	// Of a rehearsal: draw answers attempts in place of stubs, and begin starts the run.
+	askedSources map[askedSource]int
+	// Of a rehearsal: draw answers attempts in place of stubs, settle what people are asked, and begin starts the run.
 	draw     Draw
+	settle   Settle
 	rehearse func(ctx context.Context) error
+	// Of a test that is followed: id goes into the ids of runs.
+	id    string
+	trace *Trace
 }
 
 // Run carries out a test. An error of ctx ends it, and its cause is told as a failure.
@@ -229,7 +233,7 @@ func (t *test) fail(f Failure) { t.failures = append(t.failures, f) }
 
 func (t *test) elapsed() time.Duration {
 	took := t.store.Now().Sub(t.start)
-	if t.hasRoutines() || t.Loop != "" && t.RunFor > 0 {
+	if t.hasRoutines() || len(t.Loops) > 0 && t.RunFor > 0 {
 		return min(took, t.RunFor)
 	}
 	return took
@@ -284,7 +288,7 @@ func (t *test) machine(h journal.Header, _ []byte) (engine.Machine, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := loop.New(g, l, t.program.eval)
+		m := loop.New(g, l, t.program.eval, ir.NewestRules())
 		t.loops[h.Run] = m
 		return m, nil
 	}
@@ -323,7 +327,7 @@ func (t *test) drive(ctx context.Context, crashAt int) error {
 	if err := t.fillStore(ctx); err != nil {
 		return err
 	}
-	if err := t.startLoop(ctx); err != nil {
+	if err := t.startLoops(ctx); err != nil {
 		return err
 	}
 	if t.rehearse != nil {
@@ -388,11 +392,11 @@ func (t *test) moments(ctx context.Context) (out []sim.Moment) {
 	}
 	most := t.RunFor
 	if most == 0 {
-		if most = value.MaxDuration; t.Loop != "" {
+		if most = value.MaxDuration; len(t.Loops) > 0 {
 			most = MostIdle
 		}
 	}
-	if t.hasRoutines() || t.Loop != "" {
+	if t.hasRoutines() || len(t.Loops) > 0 {
 		most++ // what is due in the last moment happens
 	}
 	stop := sim.Moment{At: t.start.Add(most), Do: func() error { return errStop }}

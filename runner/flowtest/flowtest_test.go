@@ -387,3 +387,19 @@ func TestCrashesBehindTheEnd(t *testing.T) {
 		cancel()
 	}
 }
+
+// An attempt that the store answers takes no time, in a test with a crash as in one without.
+func TestCrashesLeaveStoreActionsInTheirTime(t *testing.T) {
+	const program = `
+workflow "w" {
+  sequence "g" {
+    timeout = "1ms"
+    step "a" {
+      kv { incr = "n" }
+    }
+  }
+}`
+	if got := outcome(t, program, test("crash_everywhere = true\nexpect = [\"run.status == 'succeeded'\"]")); got != "succeeded" {
+		t.Error(got)
+	}
+}

@@ -38,12 +38,9 @@ type taken struct {
 // forItems begins the paths of nodes of the runs that do items.
 const forItems = "item:"
 
-// startLoop starts the run of the loop. Where the test does not say how long it takes, the loop ends when there is nothing to do behind all
-// that happens.
-func (t *test) startLoop(ctx context.Context) error {
-	if t.Loop == "" {
-		return nil
-	}
+// startLoops starts the runs of the loops. Where the test does not say how long it takes, its one loop ends when there is nothing to do
+// behind all that happens.
+func (t *test) startLoops(ctx context.Context) error {
 	last := time.Duration(0)
 	for i := range t.Moments {
 		last = max(last, t.Moments[i].After)
@@ -51,22 +48,35 @@ func (t *test) startLoop(ctx context.Context) error {
 	for i := range t.Items {
 		last = max(last, t.Items[i].After)
 	}
-	first := event.RunStarted{Workflow: t.Loop, FirstMembers: true, Dir: "/", Vars: open(t.program.Variables, t.Vars), Secrets: seals(t.variables()),
-		Loop: &event.LoopStart{UntilIdle: t.RunFor == 0 && last == 0}}
-	if t.RunFor == 0 && last > 0 {
-		t.host.Schedule(sim.Moment{At: t.start.Add(last), Do: func() error {
-			_, err := t.host.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopBegin, Loop: t.Loop, UntilIdle: true}})
+	for _, name := range t.Loops {
+		first := event.RunStarted{Workflow: name, FirstMembers: true, Dir: "/", Vars: open(t.program.Variables, t.Vars), Secrets: seals(t.variables()),
+			Loop: &event.LoopStart{UntilIdle: t.RunFor == 0 && last == 0}}
+		if t.RunFor == 0 && last > 0 {
+			t.host.Schedule(sim.Moment{At: t.start.Add(last), Do: func() error {
+				_, err := t.host.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopBegin, Loop: name, UntilIdle: true}})
+				return err
+			}})
+		}
+		if err := t.launch(ctx, &ir.TestRun{Workflow: name, Label: t.loopLabel(name)}, t.variables(), first); err != nil {
 			return err
-		}})
+		}
 	}
-	return t.launch(ctx, &ir.TestRun{Workflow: t.Loop}, t.variables(), first)
+	return nil
 }
 
-// goOn notes that a run of the loop has begun where another one has ended.
+// loopLabel is the label of the run of a loop: its name, if the test has several loops.
+func (t *test) loopLabel(name string) string {
+	if len(t.Loops) == 1 {
+		return ""
+	}
+	return name
+}
+
+// goOn notes that a run of a loop has begun where another one has ended.
 func (t *test) goOn(s *seen, first *event.RunStarted) {
-	before := t.theLoop()
-	s.prefix, s.first, s.secrets, s.loop.before = "", first, before.secrets, before
-	t.secrets[s.id], t.labels[""] = t.secrets[before.id], s
+	before := t.loopNamed(first.Workflow)
+	s.label, s.prefix, s.first, s.secrets, s.loop.before = before.label, before.prefix, first, before.secrets, before
+	t.secrets[s.id], t.labels[s.label] = t.secrets[before.id], s
 	t.launched = append(t.launched, s)
 }
 
@@ -157,17 +167,17 @@ func (l *loopRun) rows() (out []*taken) {
 // over reports whether the work on an item has ended.
 func (k *taken) over() bool { return k.ended != 0 }
 
-// theLoop is the run of the loop of the test; nil before it starts.
-func (t *test) theLoop() *seen {
-	if s := t.root(); s != nil && s.loop != nil {
+// loopNamed is the newest run of a loop of the test; nil before it starts.
+func (t *test) loopNamed(name string) *seen {
+	if s := t.labels[t.loopLabel(name)]; s != nil && s.loop != nil {
 		return s
 	}
 	return nil
 }
 
-// readLoop is how the loop stands, or an attribute of that.
-func (s *names) readLoop(attr string) (value.Value, error) {
-	of := s.theLoop()
+// readLoop is how a loop stands, or an attribute of that.
+func (s *names) readLoop(name, attr string) (value.Value, error) {
+	of := s.loopNamed(name)
 	if of == nil {
 		return nil, nil
 	}
@@ -185,11 +195,15 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 	}
 	o := map[string]any{"status": "idle", "reason": l.reason, "working": ids("claimed", "working"), "parked": ids("parked"), "done": doneItems(rows), "warnings": []any{}, "missed": []any{}, "events": 0.0,
 		"asked": map[string]any{}, "texts": map[string]any{}, "items": []any{}, "taken": float64(len(rows)), "dead": 0.0}
-	for name, n := range s.askedSources { // any order: it fills a map
-		o["asked"].(map[string]any)[name] = float64(n)
+	for asked, n := range s.askedSources { // any order: it fills a map
+		if asked.loop == name {
+			o["asked"].(map[string]any)[asked.source] = float64(n)
+		}
 	}
-	for name, text := range s.lists { // any order: it fills a map
-		o["texts"].(map[string]any)[name] = text
+	for _, x := range s.program.Loop(name).Sources {
+		if text, is := s.lists[x.Name]; is {
+			o["texts"].(map[string]any)[x.Name] = text
+		}
 	}
 	for _, status := range []string{"closed", "failed", "released"} {
 		o[status] = float64(len(ids(status)))
@@ -226,7 +240,7 @@ func (s *names) readLoop(attr string) (value.Value, error) {
 		return nil, err
 	}
 	for _, c := range claims.([]any) {
-		if c := c.(map[string]any); c["loop"] == s.Loop && c["state"] == string(event.ClaimDead) {
+		if c := c.(map[string]any); c["loop"] == name && c["state"] == string(event.ClaimDead) {
 			o["dead"] = o["dead"].(float64) + 1
 		}
 	}
@@ -275,33 +289,35 @@ func (l *loopRun) ladder() (next, left []any) {
 	return next, left
 }
 
-// readAgent is how an agent of the loop stands.
+// readAgent is how an agent stands in the loops of the test, all together.
 func (s *names) readAgent(name string) value.Value {
-	of := s.theLoop()
-	if of == nil {
-		return nil
-	}
 	o := map[string]any{"busy": 0.0, "items": []any{}, "taken": 0.0, "done": 0.0, "failed": 0.0, "parked": 0.0, "stopped": nil, "paused": false}
 	add := func(what string) { o[what] = o[what].(float64) + 1 }
-	for _, row := range of.loop.rows() {
-		if row.agent != name {
-			continue
+	for _, loop := range s.Loops {
+		of := s.loopNamed(loop)
+		if of == nil {
+			return nil
 		}
-		add("taken")
-		switch row.status {
-		case "claimed", "working":
-			add("busy")
-			o["items"] = append(o["items"].([]any), row.id)
-		case "closed":
-			add("done")
-		case "failed", "parked":
-			add(row.status)
+		for _, row := range of.loop.rows() {
+			if row.agent != name {
+				continue
+			}
+			add("taken")
+			switch row.status {
+			case "claimed", "working":
+				add("busy")
+				o["items"] = append(o["items"].([]any), row.id)
+			case "closed":
+				add("done")
+			case "failed", "parked":
+				add(row.status)
+			}
 		}
-	}
-	for _, a := range of.loop.machine.Standing().Agents {
-		if a.Name == name {
-			if o["paused"] = a.Paused; a.Stopped != "" {
-				o["stopped"] = a.Stopped
+		for _, a := range of.loop.machine.Standing().Agents {
+			if a.Name == name {
+				if o["paused"] = o["paused"] == true || a.Paused; a.Stopped != "" && o["stopped"] == nil {
+					o["stopped"] = a.Stopped
+				}
 			}
 		}
 	}

@@ -62,7 +62,9 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 	case "routines":
 		return s.readRoutine(r.Name)
 	case "loop":
-		return s.readLoop(r.Name)
+		return s.readLoop(s.Loops[0], r.Name)
+	case "loops":
+		return s.readLoop(r.Name, r.Attr)
 	case "agents":
 		return s.readAgent(r.Name), nil
 	case "kv":

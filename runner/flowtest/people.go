@@ -25,6 +25,9 @@ func (t *test) noteAsk(run string, q *event.Ask) {
 	t.asks[run][q.Number] = true
 	key := run + " " + q.Plain
 	t.shows[key] = append(t.shows[key], q.Shown)
+	if t.settle != nil {
+		t.settleAsk(run, q)
+	}
 	at := t.where(run, q.Node)
 	if q.Node == "" { // the run itself
 		at.instance, at.path = at.instance+".", at.path+"."
@@ -39,6 +42,27 @@ func (t *test) noteAsk(run string, q *event.Ask) {
 		t.host.Schedule(sim.Moment{At: q.Since.Add(m.After), Do: func() error { return t.decide(&m, run, q.Plain) }})
 	}
 	t.decides = left
+}
+
+// settleAsk lets people answer what a rehearsed run asks. What a person may not answer is refused, and the run waits on.
+func (t *test) settleAsk(run string, q *event.Ask) {
+	decisions, after, known := t.settle(t.runs[run].workflow, q)
+	if !known || len(decisions) == 0 {
+		return
+	}
+	t.due++
+	r := event.DecideRequest{Run: run, Node: q.Plain}
+	shown := q.Shown
+	t.host.Schedule(sim.Moment{At: q.Since.Add(after), Do: func() error {
+		t.due--
+		for _, d := range decisions {
+			r.Decision = event.Decision{Word: d.Word, By: d.By, Comment: d.Comment, Input: d.Input, Output: d.Output, Shown: shown}
+			if _, err := t.host.Ask(context.Background(), event.StoreRequest{Decide: &r}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
 }
 
 // decide lets a person answer a node of a run, by its path without iterations.

@@ -2,12 +2,12 @@ package flowtest
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
@@ -311,10 +311,10 @@ func (s *seen) home(rec *record) string {
 	if s.item != "" {
 		return s.item
 	}
-	return key.ReplaceAllString(s.prefix, "")
+	return key().ReplaceAllString(s.prefix, "")
 }
 
-var key = regexp.MustCompile(`\[[0-9]+\]`)
+var key = lazyregexp.New(`\[[0-9]+\]`)
 
 // plainPrefix is the prefix without keys.
 func (s *seen) plainPrefix(rec *record) string {
@@ -322,7 +322,7 @@ func (s *seen) plainPrefix(rec *record) string {
 		return s.item
 	}
 	if s.caller == "" {
-		return key.ReplaceAllString(s.prefix, "")
+		return key().ReplaceAllString(s.prefix, "")
 	}
 	caller := rec.runs[s.caller]
 	for _, n := range caller.view.Roots {

@@ -16,6 +16,10 @@ import (
 // attempt succeeds with an output of the type that its node declares.
 type Draw func(name string, a *event.Attempt) (f event.AttemptFinished, took time.Duration, known bool)
 
+// Settle answers what a rehearsed run asks people: the decisions, all given so long after the run has asked. None, with known: nobody answers
+// in time. If known is false, the run waits. workflow is that of the run.
+type Settle func(workflow string, q *event.Ask) (decisions []event.Decision, after time.Duration, known bool)
+
 // Rehearsal is how a rehearsed run ended.
 type Rehearsal struct {
 	// Status is Waiting for a run that waits for a person, or for an event that nobody publishes.
@@ -25,10 +29,11 @@ type Rehearsal struct {
 }
 
 // Rehearse runs a workflow in virtual time, and asks draw for the answer to each attempt. Nothing that the workflow would start is started.
-// first is the first event of the run. A rehearsal of a number is the same each time, if draw is.
-func Rehearse(ctx context.Context, p *Program, first event.RunStarted, secrets map[string]value.Value, number int, draw Draw) (Rehearsal, error) {
+// settle answers what the run asks people; nil: nobody does. first is the first event of the run. A rehearsal of a number is the same each
+// time, if draw and settle are.
+func Rehearse(ctx context.Context, p *Program, first event.RunStarted, secrets map[string]value.Value, number int, draw Draw, settle Settle) (Rehearsal, error) {
 	t := newTest(p, &ir.Test{Name: fmt.Sprintf("rehearsal %d", number), Workflow: first.Workflow, Inputs: first.Inputs, Vars: first.Vars, StartAt: sim.Epoch.Go()})
-	t.draw, t.endAlone = draw, true
+	t.draw, t.settle, t.endAlone = draw, settle, true
 	t.rehearse = func(ctx context.Context) error {
 		return t.launch(ctx, &ir.TestRun{Workflow: first.Workflow, Inputs: first.Inputs}, secrets, first)
 	}

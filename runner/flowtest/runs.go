@@ -25,10 +25,10 @@ import (
 // runID is the id of a run with a label. A crash must not change it.
 func (t *test) runID(label string) string {
 	if label == "" {
-		return "" // the host gives the first id that chance has, always the same
+		return t.id // "": the host gives the first id that chance has, always the same
 	}
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(t.Name + "\x00" + label))
+	_, _ = h.Write([]byte(t.Name + "\x00" + label + t.id))
 	var id [8]byte
 	binary.BigEndian.PutUint64(id[:], h.Sum64())
 	return strings.ToLower(base32.StdEncoding.EncodeToString(id[:]))[:12]
@@ -43,18 +43,22 @@ func (t *test) startRun(ctx context.Context, r *ir.TestRun) error {
 
 // launch makes a run and lets the host drive it.
 func (t *test) launch(ctx context.Context, r *ir.TestRun, secrets map[string]value.Value, first event.RunStarted) error {
-	id, err := t.host.Start(ctx, engine.Start{Header: journal.Header{Run: t.runID(r.Label), Behaviour: ir.Behaviour, Definition: t.program.hash, Workflow: r.Workflow},
-		Definition: t.program.definition, First: first})
+	s := engine.Start{Header: journal.Header{Run: t.runID(r.Label), Behaviour: ir.Behaviour, Definition: t.program.hash, Workflow: r.Workflow},
+		Definition: t.program.definition, First: first}
+	id, err := t.host.Start(ctx, s)
 	if err != nil {
 		return err
 	}
+	if t.trace != nil {
+		t.trace.Starts = append(t.trace.Starts, TracedStart{s, t.elapsed()})
+	}
 	first.Run = id
-	s := t.newSeen(&first, "", r.Label)
-	s.first, s.secrets = &first, secrets
-	t.order = append(t.order, s)
-	t.runs[id] = s
-	t.launched = append(t.launched, s)
-	t.labels[r.Label] = s
+	run := t.newSeen(&first, "", r.Label)
+	run.first, run.secrets = &first, secrets
+	t.order = append(t.order, run)
+	t.runs[id] = run
+	t.launched = append(t.launched, run)
+	t.labels[r.Label] = run
 	x := secret.New(executor.Func(t.answer), nil)
 	x.Hold(secrets, t.program.eval)
 	t.secrets[id] = x
@@ -204,7 +208,7 @@ func (t *test) status() event.Status {
 
 // runsAtEnd are the runs that the test started; nil if there is only the one without a label.
 func (t *test) runsAtEnd() (out []RunEnd) {
-	if len(t.launched) < 2 && t.Workflow != "" || t.Loop != "" {
+	if len(t.launched) < 2 && t.Workflow != "" || len(t.Loops) > 0 {
 		return nil
 	}
 	for _, s := range t.launched {

@@ -17,7 +17,10 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// held is an item that a source of the loop holds.
+// askedSource is a source of a loop that was asked for its items.
+type askedSource struct{ loop, source string }
+
+// held is an item that a source of a loop holds.
 type held struct {
 	event.Item
 	since event.Time
@@ -25,7 +28,7 @@ type held struct {
 
 // holdItems reads the items that the sources hold.
 func (t *test) holdItems() error {
-	t.sources, t.askedSources, t.lists = map[string][]*held{}, map[string]int{}, maps.Clone(t.Lists)
+	t.sources, t.askedSources, t.lists = map[string][]*held{}, map[askedSource]int{}, maps.Clone(t.Lists)
 	for i := range t.Items {
 		x := &t.Items[i]
 		item, err := event.ItemOf(x.Item)
@@ -44,7 +47,7 @@ func (t *test) askSource(ctx context.Context, a *event.Attempt, ans *event.Attem
 		executor.Fail(ans, &event.Error{Kind: event.Blocking, Reason: event.ReasonStore, ExitCode: -1, Message: err.Error()})
 	}
 	if q.Verb == event.SourceList {
-		t.askedSources[q.Source]++
+		t.askedSources[askedSource{q.Loop, q.Source}]++
 		t.record.lists[q.List] = q.Source
 		if t.stubbedList(a, ans) {
 			return
@@ -301,10 +304,12 @@ func (t *test) holds(ctx context.Context, q *event.SourceRequest) (all []event.I
 // read reads the file of a source.
 func (t *test) read(source string) (*backlog.Document, error) {
 	path := ""
-	for _, s := range t.program.Loop(t.Loop).Sources {
-		for _, x := range s.Settings {
-			if name, is := x.Value.Const.(string); is && s.Name == source && x.Name == "path" {
-				path = name
+	for _, loop := range t.Loops {
+		for _, s := range t.program.Loop(loop).Sources {
+			for _, x := range s.Settings {
+				if name, is := x.Value.Const.(string); is && s.Name == source && x.Name == "path" {
+					path = name
+				}
 			}
 		}
 	}

@@ -19,13 +19,10 @@ func (t *test) fillStore(ctx context.Context) error {
 	if err := t.register(ctx); err != nil {
 		return err
 	}
-	for _, text := range value.Keys(t.Store) {
-		namespace, key := ir.SplitStoreKey(text)
-		if _, err := t.host.Ask(ctx, event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVSet, Namespace: namespace, Key: key, Value: t.Store[text]}}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return Stored(t.Test, func(namespace, key string, v value.Value) error {
+		_, err := t.host.Ask(ctx, event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVSet, Namespace: namespace, Key: key, Value: v}})
+		return err
+	})
 }
 
 // readKey reads a value of the store.

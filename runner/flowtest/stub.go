@@ -37,6 +37,9 @@ func (w world) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, ti
 	w.took = 0
 	w.begin(&a, w.store.Now())
 	ans := w.secretsOf(a.Run).Execute(context.Background(), a)
+	if w.trace != nil {
+		w.trace.note(&a, ans, w.took)
+	}
 	return ans, w.took
 }
 

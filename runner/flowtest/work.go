@@ -24,7 +24,7 @@ func (t *test) workIn(q event.Queue) (value.Value, error) {
 		delete(o, "source")
 		delete(o, "url")
 		delete(o, "data")
-		o["state"], o["by"], o["claim"] = from["state"], from["by"], nil
+		o["state"], o["by"], o["agents"], o["claim"] = from["state"], from["by"], from["agents"], nil
 		o["created_at"] = i.CreatedAt.Sub(t.start).Seconds()
 		if claim, is := from["claim"].(map[string]any); is {
 			if o["claim"], err = t.claim(claim); err != nil {

@@ -29,9 +29,9 @@ func onlyAttempt(ev *event.Event) bool {
 	return ev.RunStarted == nil && ev.TimerFired == nil && ev.External == nil && ev.ChildFinished == nil && ev.DriverChanged == nil
 }
 
-// appendAttempt reports false where a text or a value is not plain, or there is an error, a refusal, a usage or something of the memory to be told.
+// appendAttempt reports false where a text or a value is not plain, or there is an error, a refusal, a usage, a session or something of the memory to be told.
 func appendAttempt(dst []byte, ev *event.Event, a *event.AttemptFinished) ([]byte, bool) {
-	if a.Error != nil || a.Recalled != nil || a.Learned != nil || a.Warning != "" || a.Usage != nil || a.Partial != nil || a.Artifact != nil || a.Resource != "" || !plain(a.Node) || !plain(a.Gate) || !plain(string(a.Outcome)) || !plain(a.Stdout) || !plain(a.Stderr) ||
+	if a.Error != nil || a.Recalled != nil || a.Learned != nil || a.Warning != "" || a.Usage != nil || a.Partial != nil || a.Session != "" || a.Artifact != nil || a.Resource != "" || !plain(a.Node) || !plain(a.Gate) || !plain(string(a.Outcome)) || !plain(a.Stdout) || !plain(a.Stderr) ||
 		!plain(a.StdoutLog) || !plain(a.StderrLog) || !plainValue(a.Output) {
 		return dst, false
 	}

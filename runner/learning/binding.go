@@ -157,6 +157,10 @@ func (b *Binding) closeMemory() (warnings []string) {
 	return warnings
 }
 
+// Misses reports whether something that is to be learned from a run was not learned: the note of it is still there. It is for runs that have ended,
+// after Settle.
+func (b *Binding) Misses(run string) bool { return b.library.pending.isNoted(run) }
+
 // Idle reports whether the memory has learned from all tasks that have ended by now.
 func (b *Binding) Idle() bool { return b.queue.idle() }
 

@@ -54,11 +54,10 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// has reports whether a binding of this process has noted a run.
-func (p *pendingRuns) has(run string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.ours[run]
+// isNoted reports whether there is a note of a run.
+func (p *pendingRuns) isNoted(run string) bool {
+	_, err := os.Stat(filepath.Join(p.dir, run))
+	return err == nil
 }
 
 // settle removes the note of a run.

@@ -254,3 +254,10 @@ func TestSuspendKeepsRunsThatWereNotDriven(t *testing.T) {
 		t.Errorf("the binding has changed what it was told: %v", known)
 	}
 }
+
+// has reports whether a binding of this process has noted a run.
+func (p *pendingRuns) has(run string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ours[run]
+}

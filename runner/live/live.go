@@ -51,8 +51,9 @@ type Row struct {
 type Table struct {
 	store string
 
-	mu   sync.Mutex
-	runs map[string]*run
+	files sync.Mutex // held while files are written or removed: a run is not forgotten between what Save decides and what it writes
+	mu    sync.Mutex
+	runs  map[string]*run
 }
 
 // run is what is known of one run, and of its file.
@@ -122,6 +123,8 @@ func (t *Table) Forget(id string) {
 	delete(t.runs, id)
 	t.mu.Unlock()
 	if of != nil && !of.written.IsZero() {
+		t.files.Lock()
+		defer t.files.Unlock()
 		_ = Remove(t.store, id)
 	}
 }
@@ -150,6 +153,8 @@ func isName(id string) bool {
 // Save writes what has changed. It is to be called every now and then, by one goroutine. That a file cannot be written is nobody's
 // failure.
 func (t *Table) Save() {
+	t.files.Lock()
+	defer t.files.Unlock()
 	now := time.Now()
 	var ids, idle []string
 	var texts [][]byte

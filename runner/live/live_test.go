@@ -3,6 +3,7 @@ package live
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -69,6 +70,36 @@ func TestTable(t *testing.T) {
 	if _, sign := Read(store, a.Run); sign != 0 {
 		t.Error("a run that has ended is still there")
 	}
+}
+
+// A run that ends while the table is written leaves no file.
+func TestForgetWhileSaving(t *testing.T) {
+	store := t.TempDir()
+	table, a := New(store), attempt(1)
+	for range 500 {
+		table.Begin(a)
+		table.runs[a.Run].rows[a.Ticket].Since = event.At(time.Now().Add(-Age))
+		saved := make(chan struct{})
+		go func() {
+			table.Save()
+			close(saved)
+		}()
+		for !table.saves(a.Run) {
+			runtime.Gosched()
+		}
+		table.Forget(a.Run)
+		<-saved
+		if _, sign := Read(store, a.Run); sign != 0 {
+			t.Fatal("the file of a run that has ended is still there")
+		}
+	}
+}
+
+// saves reports whether Save has decided to write a run's file.
+func (t *Table) saves(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.runs[id].written.IsZero()
 }
 
 // The time of the file is a sign of life, and nothing else is written while nothing changes.

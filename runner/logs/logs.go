@@ -1,4 +1,4 @@
-// Package logs reads and removes the log files of attempts: the full texts of what attempts wrote, below the folder of a store.
+// Package logs reads and removes the log files of attempts: the full texts of what attempts wrote, below the folder of a store, or in a bucket.
 //
 // An executor writes the files while an attempt runs, one for each stream. An attempt whose driver went away begins again with the same
 // ticket and has new files; the names of the earlier ones get a number. The package knows these names, the times of the files and how

@@ -1,6 +1,8 @@
 package logs
 
 import (
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +73,13 @@ func TestTail(t *testing.T) {
 		Interrupted: func(a *event.Attempt, why string) { said = append(said, a.Node+" interrupted: "+why) },
 		Called:      func(c *event.ChildFinished) { said = append(said, c.Node+" called") },
 		Warn:        func(err error) { t.Error(err) }}
+	kept := map[string]string{"logs/far": "far away\nto the end"}
+	tail.Kept = func(log string) (io.ReadCloser, error) {
+		if text, known := kept[log]; known {
+			return io.NopCloser(strings.NewReader(text)), nil
+		}
+		return nil, fs.ErrNotExist
+	}
 	defer tail.Close()
 	begin := func(a *event.Attempt) {
 		tail.Apply([]event.Event{{At: event.At(time.Now().Add(-time.Minute))}}, &event.Reaction{Commands: []event.Command{{Start: a}}})
@@ -97,10 +106,12 @@ func TestTail(t *testing.T) {
 		{AttemptFinished: &event.AttemptFinished{Ticket: 1, Node: "build", Stdout: "not this"}},
 		{AttemptFinished: &event.AttemptFinished{Ticket: 2, Node: "other", Stdout: "not that"}},
 		{AttemptFinished: &event.AttemptFinished{Ticket: 4, Node: "short", Stdout: "at once\n"}},
+		{AttemptFinished: &event.AttemptFinished{Ticket: 5, Node: "remote", Stdout: "far ... end", StdoutLog: "logs/far", Stderr: "aside", StderrLog: "logs/gone"}},
 		{ChildFinished: &event.ChildFinished{Node: "call"}},
 		{At: event.At(time.Now()), DriverChanged: &event.DriverChanged{Lost: true}},
 	}, &event.Reaction{})
-	want := "build: one / build: two / build: three / build finished / short: at once / short finished / call called / lost interrupted: " + view.DriverDied
+	want := "build: one / build: two / build: three / build finished / short: at once / short finished / " +
+		"remote: far away / remote: to the end / remote: aside / remote finished / call called / lost interrupted: " + view.DriverDied
 	if have := strings.Join(said, " / "); have != want {
 		t.Errorf("the tail says\n%s\nwant\n%s", have, want)
 	}

@@ -2,8 +2,10 @@ package logs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -19,6 +21,8 @@ const maxOpenLine = 64 << 10
 // files when [Tail.Look] is called. The fields must be set before. It is for one goroutine.
 type Tail struct {
 	Folder Folder
+	// Kept, if set, opens the log of an attempt that has ended, where Folder does not have it. The error wraps fs.ErrNotExist if there is none.
+	Kept func(log string) (io.ReadCloser, error)
 	// Wants reports whether the lines of a node's attempts are given; path is that of the instance.
 	Wants func(path string) bool
 	// Lines receives whole lines of an attempt, without their ends.
@@ -59,7 +63,7 @@ func (t *Tail) Apply(events []event.Event, out *event.Reaction) {
 		case ev.ChildFinished != nil && t.Wants(ev.ChildFinished.Node):
 			t.Called(ev.ChildFinished)
 		case ev.DriverChanged != nil: // running attempts begin again, as other attempts
-			t.interruptAttempts(ev.DriverChanged.Lost, ev.At)
+			t.interruptAttempts(ev.DriverChanged, ev.At)
 			t.Close()
 		}
 	}
@@ -95,12 +99,15 @@ func (t *Tail) running() (list []*tailed) {
 }
 
 // interruptAttempts gives the rest of the output of running attempts that lost their driver; over is the time of the change of driver.
-func (t *Tail) interruptAttempts(died bool, over event.Time) {
+func (t *Tail) interruptAttempts(change *event.DriverChanged, over event.Time) {
 	why := view.DriverStopped
-	if died {
+	if change.Lost {
 		why = view.DriverDied
 	}
 	for _, y := range t.running() {
+		if change.NeverBegan(y.flows[0].from) {
+			continue
+		}
 		for n, f := range y.flows {
 			if f.file == nil {
 				f.path = t.Folder.find(y.attempt, streams[n], f.from, over)
@@ -131,6 +138,9 @@ func (t *Tail) finishAttempt(done *event.AttemptFinished) {
 		if f.path != "" && (names[n] != "" || f.read) {
 			t.drain(f)
 		}
+		if !f.read && names[n] != "" && t.Kept != nil {
+			t.giveKept(f, names[n])
+		}
 		if !f.read {
 			t.giveLines(f, []byte(texts[n]))
 		}
@@ -153,9 +163,28 @@ func (t *Tail) drain(f *flow) {
 			return
 		}
 	}
+	t.giveAll(f, f.file)
+}
+
+// giveKept gives a log that Folder does not have.
+func (t *Tail) giveKept(f *flow, name string) {
+	log, err := t.Kept(name)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Warn(fmt.Errorf("%s: %w", name, err))
+		}
+		return
+	}
+	defer log.Close()
+	f.path = name
+	t.giveAll(f, log)
+}
+
+// giveAll gives what is left of a log file.
+func (t *Tail) giveAll(f *flow, from io.Reader) {
 	piece := make([]byte, 32<<10)
 	for {
-		n, err := f.file.Read(piece)
+		n, err := from.Read(piece)
 		if n > 0 {
 			f.read = true
 			t.giveLines(f, piece[:n])

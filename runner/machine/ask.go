@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
@@ -162,12 +162,12 @@ func (m *Machine) startApproval(r ref) {
 }
 
 // plainPath is a path of a node that a shell takes as it is.
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+var plainPath = lazyregexp.New(`^[A-Za-z0-9_./-]+$`)
 
 // answerLine is the command that answers an ask. Instances have keys that only their author knows, so quotes may be needed.
 func (m *Machine) answerLine(q *event.Ask) string {
 	node := q.Node
-	if !plainPath.MatchString(node) {
+	if !plainPath().MatchString(node) {
 		node = "'" + strings.ReplaceAll(node, "'", `'\''`) + "'"
 	}
 	return fmt.Sprintf("flowrun decide %s %s %s --shown %s", m.run.Run, node, strings.Join(ir.Texts(q.Words), "|"), q.Shown)

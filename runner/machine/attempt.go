@@ -216,6 +216,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	if waits || never {
 		used.Attempts = 0
 	}
+	m.leaveSession(a, f)
 	m.countUsage(a.ref, used)
 	m.countSpent(a.ref, used, 0)
 	m.warnOfSilence(a, f)
@@ -268,6 +269,42 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	}
 	d.output = output
 	m.deliverAnswer(a.ref, f)
+}
+
+// keepSession notes in which session of its agent a live attempt works. If the attempt begins again, its request names the session.
+func (m *Machine) keepSession(x *event.External) {
+	ticket, session := event.SessionOf(x)
+	a := m.live.by[ticket]
+	if a == nil || a.request.Node != x.Node || a.request.Agent == nil {
+		return
+	}
+	request, agent := *a.request, *a.request.Agent // the first one was handed out
+	agent.Session = session
+	request.Agent, a.request = &agent, &request
+}
+
+// leaveSession notes the session in which the next attempt goes on, if the attempt ended because its agent or its worker could not be heard.
+func (m *Machine) leaveSession(a *attempt, f *event.AttemptFinished) {
+	g := a.request.Agent
+	if g == nil || a.gate != work || f.Outcome != event.Failed && f.Outcome != event.Lost {
+		return
+	}
+	if m.liveState(a.ref).cold != nil || f.Session != "" {
+		x := m.coldState(a.ref)
+		x.session, x.sessionOf = f.Session, g.Name
+	}
+}
+
+// enterSession has an attempt go on in the session that the one before has left, if both have the same agent.
+func (m *Machine) enterSession(r ref, request *event.Attempt) {
+	x := m.liveState(r).cold
+	if x == nil || x.session == "" {
+		return
+	}
+	if g := request.Agent; g != nil && g.Name == x.sessionOf {
+		g.Session = x.session
+	}
+	x.session, x.sessionOf = "", ""
 }
 
 // handedIn returns the output of an attempt whose time was up, if the step takes what there is.
@@ -584,6 +621,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 		case a.person: // the store still asks
 		case a.child != nil: // a run of its own; the new driver takes it over too
 			m.repeatAttempt(a)
+		case a.delayed && m.behaviour[ir.DelayedNotLost]: // the driver before did not run it, and it waits on
 		case slices.Contains(d.Kept, a.request.Ticket):
 			if a.cancelled { // its worker may not know
 				m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "it was cancelled"}})

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -32,14 +33,21 @@ func (m *Machine) isReleased(r ref) bool {
 	return len(last) == 0 || r.node < last[0] || m.state(r).fired
 }
 
-// isEnding reports whether a node ends as soon as its live attempts have ended, or a group around it does.
+// isEnding reports whether a node ends as soon as its live attempts have ended, or a group around it does or does not need it any more.
 func (m *Machine) isEnding(r ref) bool {
-	for ; r.node != plan.None; r = m.parent(r) {
-		if d := m.state(r).liveState; d != nil && d.endError != nil {
+	for p := r; p.node != plan.None; p = m.parent(p) {
+		if d := m.state(p).liveState; d != nil && (d.endError != nil || p != r && m.cancelsLosers(p)) {
 			return true
 		}
 	}
 	return false
+}
+
+// cancelsLosers reports whether the join of a group has cancelled what is left of the group. The members of a reused group have their ends
+// from the earlier run.
+func (m *Machine) cancelsLosers(p ref) bool {
+	d := m.liveState(p)
+	return m.behaviour[ir.EndingRepeatsNothing] && d.join != nil && d.join.decided && d.reusedEnd() == nil && m.loserPolicy(p) == ir.LosersCancel
 }
 
 // endEarly ends a node that was to end before its time: as failed, or as cancelled by a person.

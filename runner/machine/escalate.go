@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -18,21 +19,51 @@ import (
 // of the workflow. The rules of a group read what is around the group.
 func (m *Machine) classifyError(r ref, err *event.Error) {
 	of := m.failureOf(r, err)
-	if m.classifyBy(r, r, m.node(r).Classify, of) {
-		return
-	}
-	if g := m.agentOf(r); g != nil && m.classifyBy(r, ref{m.root, plan.None}, g.Classify, of) {
-		return
-	}
-	for p, last := m.parent(r), r.node; p.node != plan.None; p = m.parent(p) {
-		if p.node == last { // the for_each or the repeat of a node that was asked
-			continue
-		}
-		if last = p.node; m.classifyBy(r, p, m.node(p).Classify, of) {
+	for at, rules := range m.classifyRules(r) {
+		if m.classifyBy(r, at, rules, of) {
 			return
 		}
 	}
-	m.classifyBy(r, ref{m.root, plan.None}, m.graph.Workflow.Classify, of)
+}
+
+// classifyRules are the rules for errors of a node in the order in which they are asked, each with the place where they stand.
+func (m *Machine) classifyRules(r ref) iter.Seq2[ref, []ir.Classify] {
+	return func(yield func(ref, []ir.Classify) bool) {
+		top := ref{m.root, plan.None}
+		if !yield(r, m.node(r).Classify) {
+			return
+		}
+		if g := m.agentOf(r); g != nil && !yield(top, g.Classify) {
+			return
+		}
+		for p, last := m.parent(r), r.node; p.node != plan.None; p = m.parent(p) {
+			if p.node == last { // the for_each or the repeat of a node that was asked
+				continue
+			}
+			if last = p.node; !yield(p, m.node(p).Classify) {
+				return
+			}
+		}
+		yield(top, m.graph.Workflow.Classify)
+	}
+}
+
+// sendClassify lets the rules for errors of a node go with its attempt, if a breaker counts the attempt: the host counts its end before
+// the machine hears of it.
+func (m *Machine) sendClassify(r ref, a *event.Admission) {
+	if a == nil || !m.behaviour[ir.ClassifyFirst] || !slices.ContainsFunc(a.Needs, func(n event.Need) bool { return n.Breaker != nil }) {
+		return
+	}
+	for at, rules := range m.classifyRules(r) {
+		if len(rules) > 0 {
+			sc := m.newScope(at)
+			sc.Failure = &compose.Failure{Error: &event.Error{}, Healed: m.healedAround(r)}
+			a.Classify = m.composer.Classify(a.Classify, rules, sc)
+		}
+	}
+	if a.Classify != nil {
+		a.Since = m.liveState(r).started
+	}
 }
 
 // classifyBy asks rules that stand at a node. A rule that cannot be evaluated does not hold, and the run

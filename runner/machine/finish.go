@@ -34,7 +34,8 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	m.cancelNodeTimers(d)
 	m.leaveAdmission(r)
 	m.leaveRoom(r)
-	m.releaseHold(r)
+	holds := m.holdOf(r) != nil
+	waited := m.releaseHold(r)
 	m.leaveEvents(r)
 	m.leaveAsk(r, status)
 	m.endSync(r, status)
@@ -76,6 +77,9 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	m.countInParent(r, s, why)
 	if status == event.FailedS && !s.tolerated && (n.OnError == ir.OnErrorStop || failsGroup(n) || d.cold != nil && d.cold.aborted) && !m.isIteration(r) && d.reusedEnd() == nil {
 		m.stopAround(r, waiters, why)
+	}
+	if holds {
+		m.letGo(r, waited)
 	}
 }
 
@@ -119,7 +123,7 @@ func (m *Machine) countInParent(r ref, s *state, why cause) {
 		ps.tally.countEnd(s.status, s.tolerated, s.path)
 	}
 	if ps.remaining == 0 {
-		m.agenda.push(task{do: doCollect, ref: p})
+		m.collectLater(p)
 	}
 }
 
@@ -370,6 +374,10 @@ func (m *Machine) runGates(r ref, from int) {
 	for i := from; i < len(n.Gates); i++ {
 		if m.isHalted(r) {
 			m.finishNode(r, event.Cancelled, m.whyStopped())
+			return
+		}
+		if m.behaviour[ir.EndingRunsNoGates] && m.isEnding(r) {
+			m.endCancelled(r)
 			return
 		}
 		switch g := n.Gates[i]; {

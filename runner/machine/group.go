@@ -26,7 +26,7 @@ func (m *Machine) openGroup(r ref) {
 	}
 	s.open, d.remaining, d.total = true, len(n.Below), len(n.Below)
 	if d.remaining == 0 {
-		m.agenda.push(task{do: doCollect, ref: r})
+		m.collectLater(r)
 		return
 	}
 	m.agenda.push(task{do: doRelease, ref: r})
@@ -137,12 +137,16 @@ func (m *Machine) expandForEach(r ref) {
 	}
 	s.open, d.remaining, d.total = true, len(d.items), len(d.items)
 	if d.remaining == 0 {
-		m.agenda.push(task{do: doCollect, ref: r})
+		m.collectLater(r)
 		return
 	}
 	d.frames = make([]*frame, 0, len(d.items))
-	if n.Kind == ir.Step && m.isSlotless(slotRequest{r, work}) { // they all start now
-		m.out.Transitions, m.out.Commands = slices.Grow(m.out.Transitions, len(d.items)), slices.Grow(m.out.Commands, len(d.items))
+	if first := (slotRequest{r, work}); n.Kind == ir.Step && m.isSlotless(first) { // they all start now
+		most := len(d.items)
+		if m.isKV(first) {
+			most = min(most, m.kv.Run().Capacity())
+		}
+		m.out.Transitions, m.out.Commands = slices.Grow(m.out.Transitions, most), slices.Grow(m.out.Commands, most)
 	}
 	m.agenda.push(task{do: doSpawn, ref: r})
 }
@@ -237,16 +241,23 @@ func (m *Machine) makeInstance(t task) {
 	m.agenda.push(t)
 }
 
+// collectLater puts the end of a group or a for_each on the agenda.
+func (m *Machine) collectLater(r ref) {
+	m.liveState(r).ends = true
+	m.agenda.push(task{do: doCollect, ref: r})
+}
+
 // endGroup ends a group or a for_each after its last child, or after its join was decided. The
 // first of these decides: the error that ended it early, its join, the worst end of its children.
 // Otherwise the group succeeds with the outputs of its children. A repeat decides about its next
 // iteration.
 func (m *Machine) endGroup(r ref) {
 	s := m.state(r)
+	d, t := s.liveState, &s.tally
+	d.ends = false
 	if s.status.Terminal() {
 		return
 	}
-	d, t := s.liveState, &s.tally
 	switch k := d.reusedEnd(); {
 	case k == nil:
 	case m.isHalted(r):
@@ -485,6 +496,9 @@ func (m *Machine) endIteration(r ref) {
 		return
 	case m.isHalted(r):
 		m.finishRepeat(r, last, why)
+		return
+	case m.behaviour[ir.EndingRepeatsNothing] && m.isEnding(r):
+		m.endCancelled(r)
 		return
 	case l.count < l.max && m.askedForBetter(last):
 	case n.Repeat.Gated:

@@ -214,7 +214,8 @@ func (m *Machine) enterHold(h *hold) {
 		m.startChild(h.ref)
 		return
 	}
-	if h.shown == event.Waiting && (!first || h.node == plan.None) {
+	begun := !m.behaviour[ir.HeldGroupsBegin] || h.node == plan.None || m.liveState(h.ref).started != 0
+	if h.shown == event.Waiting && (!first || h.node == plan.None) && begun { // else its first node begins it
 		m.showHold(h, event.Running, nil)
 	}
 	switch {
@@ -223,16 +224,26 @@ func (m *Machine) enterHold(h *hold) {
 	case first:
 		m.openNode(h.ref)
 	}
-	for _, ticket := range slices.Sorted(maps.Keys(m.holds)) { // those inside come after it
-		if inner := m.holds[ticket]; inner.suspended && m.mayAsk(inner) {
-			m.askHold(inner)
-		}
-	}
+	m.askSuspendedHolds()
 	if h.node != plan.None && m.delayedAttempt(h.ref) != nil { // the run that heals the group
 		m.sendAgain(m.delayedAttempt(h.ref))
 	}
 	waiting := h.waiting
 	h.waiting = nil
+	m.goOnInside(waiting)
+}
+
+// askSuspendedHolds asks for the holds that came after another one around them, and need not any more.
+func (m *Machine) askSuspendedHolds() {
+	for _, ticket := range slices.Sorted(maps.Keys(m.holds)) {
+		if h := m.holds[ticket]; h.suspended && m.mayAsk(h) {
+			m.askHold(h)
+		}
+	}
+}
+
+// goOnInside goes on with attempts that waited for a hold around them.
+func (m *Machine) goOnInside(waiting []slotRequest) {
 	for _, w := range waiting {
 		switch a := m.delayedAttempt(w.ref); {
 		case w.gate == undone && a != nil:
@@ -372,11 +383,11 @@ func (m *Machine) failHold(h *hold, err *event.Error) {
 	}
 }
 
-// releaseHold gives back what a group, a call or the run holds.
-func (m *Machine) releaseHold(r ref) {
+// releaseHold gives back what a group, a call or the run holds, and returns what waited for it inside.
+func (m *Machine) releaseHold(r ref) (waiting []slotRequest) {
 	h := m.holdOf(r)
 	if h == nil {
-		return
+		return nil
 	}
 	if r.node == plan.None {
 		m.hold = nil
@@ -394,4 +405,18 @@ func (m *Machine) releaseHold(r ref) {
 		h.slots = false
 		m.returnSlots(r, work)
 	}
+	return h.waiting
+}
+
+// letGo goes on with what waited for the hold of a node that has ended: what is detached inside of a group.
+func (m *Machine) letGo(r ref, waiting []slotRequest) {
+	if !m.behaviour[ir.EndedGroupsLetGo] {
+		return
+	}
+	if around := m.barring(m.parent(r)); around != nil {
+		around.waiting = append(around.waiting, waiting...)
+		return
+	}
+	m.askSuspendedHolds()
+	m.goOnInside(waiting)
 }

@@ -153,7 +153,7 @@ func (m *Machine) closeJoin(p ref, err *event.Error) {
 		if m.stopping != nil { // what stops the run has gone through the others, and passes by a group that has ended
 			m.agenda.push(task{do: doCancelChildren, ref: p, reason: m.whyStopped(), hard: !m.sparesAlways()})
 		}
-		m.agenda.push(task{do: doCollect, ref: p})
+		m.collectLater(p)
 	default:
 		assert(false, "%s has the unknown losers %q", d.path, m.loserPolicy(p))
 	}

@@ -70,9 +70,10 @@ type Machine struct {
 	agenda   agenda
 	out      *event.Reaction
 	slots    *slotQueue
-	parallel int  // how many slots the run has
-	ordered  bool // see needsOrder
-	adapts   bool // the workflow or a group has rules of adapt
+	kv       *slotQueue // of the kv operations, which need no other slots
+	parallel int        // how many slots the run has
+	ordered  bool       // see needsOrder
+	adapts   bool       // the workflow or a group has rules of adapt
 	agents   map[string]*slotLimiter
 	pools    pools
 	tickets  uint64
@@ -123,7 +124,7 @@ type Machine struct {
 // behaviour number, for the machine's own meanings; the evaluator has the same.
 func New(g *plan.Graph, eval ir.Evaluator, rules ir.Rules) *Machine {
 	return &Machine{
-		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g), adapts: g.Adapts(),
+		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), kv: newKVQueue(rules), ordered: needsOrder(g), adapts: g.Adapts(),
 		agents: map[string]*slotLimiter{}, pools: newPools(g),
 		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
@@ -142,7 +143,7 @@ func (m *Machine) Step(ev event.Event) error {
 	if t := ev.TimerFired; t != nil && t.Timer > m.timerSeq {
 		return fmt.Errorf("machine: event %d is timer %d, which was never set", ev.Seq, t.Timer)
 	}
-	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalCancelNode && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent && x.Kind != event.ExternalMetrics && x.Kind != event.ExternalDecision {
+	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalCancelNode && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent && x.Kind != event.ExternalMetrics && x.Kind != event.ExternalDecision && x.Kind != event.ExternalSession {
 		return fmt.Errorf("machine: event %d is a message of kind %q, which this release does not know", ev.Seq, x.Kind)
 	}
 	if err := m.unknownWord(&ev); err != nil {
@@ -270,6 +271,8 @@ func (m *Machine) takeEvent(ev *event.Event) {
 		m.takeFigures(ev.External)
 	case ev.External != nil && ev.External.Kind == event.ExternalDecision:
 		m.takeDecision(ev.External)
+	case ev.External != nil && ev.External.Kind == event.ExternalSession:
+		m.keepSession(ev.External)
 	case ev.External != nil && ev.External.Kind == event.ExternalCancelNode:
 		m.cancelNode(ev.External)
 	case ev.External != nil: // a cancel: Step refuses other kinds

@@ -332,7 +332,12 @@ func (m *Machine) composeAttempt(s slotRequest) (*event.Attempt, *event.Error) {
 	if w.Admission, err = m.admissionOf(s.ref, w.Node.Quotas, w.Agent); err != nil {
 		return nil, err
 	}
-	return m.composer.Attempt(w)
+	m.sendClassify(s.ref, w.Admission)
+	request, err := m.composer.Attempt(w)
+	if err == nil {
+		m.enterSession(s.ref, request)
+	}
+	return request, err
 }
 
 // evalDue evaluates a duration and adds it to now.

@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/snapshot/snapshottest"
 )
 
 // TestScripts runs testdata/*.txt: a workflow, then one event a stanza, and below the rule everything that the machine
@@ -217,6 +218,13 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 			data[a.Key] = v
 		}
 		return event.Event{External: &event.External{Kind: event.ExternalEvent, Data: data}}, nil
+	case "session":
+		a := s.live[d.CmdArgs[0].Key]
+		if a == nil {
+			return event.Event{}, fmt.Errorf("%s was never started", d.CmdArgs[0].Key)
+		}
+		x := event.SessionExternal(a, d.CmdArgs[1].Key)
+		return event.Event{External: &x}, nil
 	case "metrics":
 		data := map[string]any{}
 		for _, a := range d.CmdArgs {
@@ -336,6 +344,8 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 				return event.Event{}, err
 			}
 			f.Output = v
+		case "session":
+			f.Session = text
 		case "recalled":
 			if err := json.Unmarshal([]byte(text), &f.Recalled); err != nil {
 				return event.Event{}, err
@@ -626,6 +636,9 @@ func command(c event.Command, now event.Time) string {
 			if q.Soul != "" {
 				s += fmt.Sprintf(" soul=%q", q.Soul)
 			}
+			if q.Session != "" {
+				s += " session=" + q.Session
+			}
 			if q.Memory != nil {
 				b, _ := json.Marshal(q.Memory)
 				s += " memory=" + string(b)
@@ -759,7 +772,7 @@ func (s *session) replay(t *testing.T) {
 		if s.graph == nil {
 			return
 		}
-		m := machine.New(s.graph, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
+		m := snapshottest.NewMachine(s.graph, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules(), func() bool { return budget == 1 })
 		var trace []byte
 		for _, ev := range s.events {
 			if err := m.Step(clone(ev)); err != nil {

@@ -54,6 +54,26 @@ func (m *Machine) isSlotless(w slotRequest) bool {
 	return w.gate == healing || w.gate == work && (m.node(w.ref).Action.Kind().Course() == ir.Stored || m.isForPerson(w.ref))
 }
 
+// maxKV is how many kv operations of a run are under way at once at most: as many as two batches of the journal have room for, so that the host
+// carries out the operations of one while the machine takes the answers of the other.
+const maxKV = 2048
+
+// newKVQueue makes the queue of the kv operations of a run.
+func newKVQueue(rules ir.Rules) *slotQueue {
+	capacity := math.MaxInt
+	if rules[ir.BoundedKV] {
+		capacity = maxKV
+	}
+	q := slots.NewQueue[slotRequest]()
+	q.SetRun(slots.NewLimiter[slotRequest](capacity))
+	return q
+}
+
+// isKV reports whether a request is that of a kv operation.
+func (m *Machine) isKV(w slotRequest) bool {
+	return w.gate == work && m.node(w.ref).Action.Kind() == ir.KVAction
+}
+
 // isForPerson reports whether the agent of a step is a person. A step for which a pool has yet to choose has no agent.
 func (m *Machine) isForPerson(r ref) bool {
 	g := m.agentOf(r)
@@ -62,11 +82,17 @@ func (m *Machine) isForPerson(r ref) bool {
 
 // queueForSlots asks for a start as soon as all limiters have a slot.
 func (m *Machine) queueForSlots(r ref, gate int) {
-	if m.isSlotless(slotRequest{r, gate}) {
-		m.startAttempt(slotRequest{r, gate})
+	s := m.state(r)
+	if of := (slotRequest{r, gate}); m.isSlotless(of) {
+		if m.isKV(of) && !m.kv.TakeRun() {
+			m.queueSeq++
+			m.setQueued(s, true)
+			m.kv.Wait(slots.Request[slotRequest]{Of: of, Seq: m.queueSeq})
+			return
+		}
+		m.startAttempt(of)
 		return
 	}
-	s := m.state(r)
 	if s.seq == 0 {
 		if err := m.takePriority(r); err != nil {
 			m.failNode(r, compose.EvaluationError("priority", err))
@@ -136,6 +162,9 @@ func (m *Machine) returnHeld(a *attempt) {
 func (m *Machine) returnSlots(r ref, gate int) {
 	w := slotRequest{r, gate}
 	if m.isSlotless(w) {
+		if m.isKV(w) && m.kv.ReturnRun() {
+			m.agenda.push(task{do: doStartParked})
+		}
 		return
 	}
 	if !m.isCall(w) && m.slots.ReturnRun() {
@@ -164,15 +193,15 @@ func (m *Machine) returnSharedSlots(r ref) {
 	}
 }
 
-// startParked starts parked attempts while the run has free slots.
+// startParked starts parked attempts while there are free slots for them.
 func (m *Machine) startParked() {
-	for {
-		w, ok := m.slots.NextParked()
-		if !ok {
-			return
-		}
-		if m.stillQueued(w.Of) {
-			m.startOrPark(w)
+	for _, q := range []*slotQueue{m.kv, m.slots} {
+		for w, ok := q.NextParked(); ok; w, ok = q.NextParked() {
+			if m.stillQueued(w.Of) {
+				q.TakeRun()
+				m.setQueued(m.state(w.Of.ref), false)
+				m.startAttempt(w.Of)
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/snapshot"
 )
 
-// format returns how State begins. The number rises when this file codes the same fields otherwise; a
+// format returns how the bytes of a machine begin. The number rises when this file codes the same fields otherwise; a
 // change of the fields themselves changes the rest.
 func format() string { return "machine 2 " + layout() }
 
@@ -23,21 +23,21 @@ var layout = snapshot.LazyLayout(reflect.TypeFor[Machine]())
 
 var errBusy = errors.New("machine: it has more to do, so that its state cannot be kept")
 
-// State returns the machine as bytes. It comes after an Advance that reported no more work. Equal
-// machines give equal bytes.
-func (m *Machine) State() ([]byte, error) {
+// AppendState appends the machine as bytes to b. It comes after an Advance that reported no more work.
+// Equal machines give equal bytes. Above most bytes with those of b, the error is [snapshot.ErrTooLong]; 0 means no bound.
+func (m *Machine) AppendState(b []byte, most int) ([]byte, error) {
 	if !m.agenda.empty() || m.out != nil {
 		return nil, errBusy
 	}
 	if m.broken != nil {
 		return nil, m.broken
 	}
-	c := newCoder(m, snapshot.NewWriter(format()))
+	c := newCoder(m, snapshot.NewAppender(b, most, format()))
 	c.machine()
 	return c.Close()
 }
 
-// Restore makes the machine of whose state State returned the bytes. The rest is as in New, with the
+// Restore makes the machine of which AppendState made the bytes. The rest is as in New, with the
 // same graph. An error means that the bytes are of another format, or broken.
 func Restore(g *plan.Graph, eval ir.Evaluator, rules ir.Rules, state []byte) (*Machine, error) {
 	m := New(g, eval, rules)
@@ -90,6 +90,7 @@ func (c *coder) machine() {
 	c.frameOf(&m.root)
 	c.usage(&m.usage)
 	c.slots.Queue()
+	slots.NewCoding(s, m.kv, c.slotRequest).Queue()
 	snapshot.Int(s, &m.parallel)
 	c.Bools(&m.ordered, &m.unsent, &m.abandoned, &m.budgeted, &m.asksRules)
 	snapshot.Map(s, &m.agents, c.text, c.slots.Limiter)
@@ -286,6 +287,8 @@ func (c *coder) coldState(node int, x *coldState) {
 	snapshot.Int(s, &x.limited)
 	snapshot.Text(s, &x.feedback)
 	snapshot.Plain(s, &x.recalled)
+	snapshot.Plain(s, &x.session)
+	snapshot.Plain(s, &x.sessionOf)
 	snapshot.Owned(s, &x.escalation, func(e *escalation) { c.escalation(node, e) })
 	snapshot.Text(s, &x.by)
 	snapshot.Owned(s, &x.deadline, c.deadline)

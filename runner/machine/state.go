@@ -81,6 +81,7 @@ type groupState struct {
 	join      *joinState   // nil without a join
 	loop      *repeatState // of a repeat
 	winner    string       // what the expression winner of a group gave; "" for none
+	ends      bool         // the agenda has its end, so it has none in a snapshot
 
 	// gathered holds the outputs so far, for a join that reads them. It is current until the join
 	// is decided.
@@ -97,6 +98,8 @@ type coldState struct {
 	busy       bool             // one of them was busy, and not behind an open breaker
 	settled    bool             // the chosen member may have begun
 	begun      int              // the attempt that a driver or an agent was lost with, so that it may have begun
+	session    string           // of an agent, in which the next attempt goes on
+	sessionOf  string           // the name of the agent
 	turns      int              // turns in a row in which all members refused
 	before     int              // attempts of earlier agents
 	rejected   *event.Error     // the error of this attempt after gates rejected it

@@ -138,7 +138,7 @@ func (m *Machine) leaveHoldUndone() {
 		return
 	}
 	for _, w := range m.hold.waiting {
-		if m.delayedAttempt(w.ref) == nil { // it has not begun
+		if w.gate == undone && m.delayedAttempt(w.ref) == nil { // it has not begun
 			m.toUndo = append(m.toUndo, w.ref)
 			m.agenda.push(task{do: doEnd})
 		}
@@ -172,10 +172,11 @@ func (m *Machine) cancelSubtree(t task) {
 		m.finishNode(t.ref, event.Cancelled, t.reason)
 	case d.live != nil:
 		m.askToEnd(d.live, t.reason)
+	case s.open && d.ends && d.tally.failed > d.tally.tolerated && m.behaviour[ir.EndedGroupsCollect]: // it fails with its children
 	case s.open && d.remaining > 0 && (d.join == nil || !d.join.detached):
 		if never := m.dropUnmade(d); never > 0 { // the remaining instances are never made
 			if d.tally.cancelled += int32(never); d.remaining == 0 {
-				m.agenda.push(task{do: doCollect, ref: t.ref})
+				m.collectLater(t.ref)
 			}
 		}
 		m.agenda.push(task{do: doCancelChildren, ref: t.ref, reason: t.reason, hard: t.hard})

@@ -166,6 +166,11 @@ type deadline struct {
 	progress uint64
 }
 
+// partOf is how long a percentage of the deadline takes.
+func (l *deadline) partOf(percent float64) time.Duration {
+	return time.Duration(float64(l.after) * percent / 100)
+}
+
 // setDeadline sets a node's deadline at its release. It fails the node and returns false if the
 // deadline cannot be evaluated.
 func (m *Machine) setDeadline(r ref) bool {
@@ -194,13 +199,24 @@ func (m *Machine) watchProgress(r ref, l *deadline) {
 		}
 	}
 	if l.passed, l.progress = next, 0; next < 100 {
-		l.progress = m.newTimer(r, l.since.Add(time.Duration(float64(l.after)*next/100)), event.TimerProgress)
+		l.progress = m.newTimer(r, l.since.Add(l.partOf(next)), event.TimerProgress)
 	}
 }
 
 // showProgress shows that another percentage of a node's deadline has passed.
 func (m *Machine) showProgress(r ref) {
 	l := m.coldState(r).deadline
+	if m.behaviour[ir.DeadlinesCatchUp] {
+		if m.now.Sub(l.since) >= l.after { // the deadline has its own message
+			l.progress = 0
+			return
+		}
+		for _, p := range m.node(r).Deadline.Progress {
+			if p > l.passed && p < 100 && l.since.Add(l.partOf(p)) <= m.now {
+				l.passed = p
+			}
+		}
+	}
 	left := max(0, l.since.Add(l.after).Sub(m.now)).Round(time.Second / 10)
 	words := fmt.Sprintf("%g%% of its deadline has passed, and %s are left", l.passed, left)
 	m.showNote(r, event.Progress, words, nil)
@@ -216,6 +232,8 @@ func (m *Machine) sendOfDeadline(r ref, percent float64, left time.Duration, wor
 	if percent == 100 {
 		text.Level = "error"
 		text.Error = &event.MessageError{Kind: event.Transient, Reason: event.ReasonDeadline, Message: words}
+	} else if a := m.coldState(r).asking; a != nil && m.behaviour[ir.DeadlinesCatchUp] {
+		text.Decide = m.answerLine(&a.Ask)
 	}
 	m.sendMessage(r, m.node(r).Deadline.Notify, fmt.Sprintf("%g%%", percent), text)
 }

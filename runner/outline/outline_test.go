@@ -219,6 +219,37 @@ func TestWorstCase(t *testing.T) {
     }
     step "s" { run = ["x"] }
   }`, `{"attempts":7,"attempts_known":7,"tokens":0,"cost_usd":0}`},
+		{"gates beside the work that they judge", `step "s" {
+    run   = ["x"]
+    gates = [gate.probe, gate.look]
+    retry { max_attempts = 2 }
+  }
+  step "each" {
+    for_each = input.many
+    run      = ["x"]
+    gates    = [gate.probe]
+  }
+  switch "which" {
+    case {
+      when = "run.id == ''"
+      step "two" {
+        run   = ["x"]
+        gates = [gate.probe]
+      }
+    }
+    default {
+      step "three" {
+        run = ["x"]
+        retry { max_attempts = 3 }
+      }
+    }
+  }`, `{"attempts":null,"attempts_known":9,"attempts_of_gates":4,"attempts_each":[{"node":"each","attempts":2,"attempts_of_gates":1}],"tokens":null,"cost_usd":null}`},
+		{"a budget that cuts work and gates says nothing about either", `step "s" {
+    run   = ["x"]
+    gates = [gate.probe]
+    retry { max_attempts = 9 }
+    budget { attempts = 5 }
+  }`, `{"attempts":5,"attempts_known":5,"tokens":0,"cost_usd":0}`},
 		{"an agent that nobody knows", `step "s" { agent = agent.c }`, `{"attempts":1,"attempts_known":1,"tokens":null,"cost_usd":null,"agents_without_usage":["c"]}`},
 	} {
 		g := graph(t, `
@@ -233,6 +264,12 @@ agent "b" {
 agent "c" {
   type    = "exec"
   command = ["c"]
+}
+gate "probe" { run = ["true"] }
+gate "look" {
+  review {
+    agent = agent.a
+  }
 }
 workflow "w" {
   input "many" { type = list(string) }

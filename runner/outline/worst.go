@@ -18,6 +18,8 @@ type Worst struct {
 	Attempts *int `json:"attempts"`
 	// Known is how many can start besides those of Each.
 	Known int `json:"attempts_known"`
+	// Gates is how many of Known are attempts of gates; 0 also where a budget cuts their sum, which says nothing about its parts.
+	Gates int `json:"attempts_of_gates,omitempty"`
 	// Each are the nodes of which a run makes a number of instances or iterations that is not known.
 	Each []Each `json:"attempts_each,omitempty"`
 	// Tokens and CostUSD are those attempts, each at the most that one of its agent has used before. Nil: an agent has never said what
@@ -29,10 +31,11 @@ type Worst struct {
 }
 
 // Each is a node whose instances or iterations are not known, and how many attempts one of them makes at most; nil if that is not
-// known either.
+// known either. Gates is as in Worst.
 type Each struct {
 	Node     string `json:"node"`
 	Attempts *int   `json:"attempts"`
+	Gates    int    `json:"attempts_of_gates,omitempty"`
 }
 
 // Used is the most that one attempt of each agent has used, by the agent's name. Its Attempts does not matter.
@@ -42,6 +45,9 @@ type Used map[string]event.Bounds
 type load struct {
 	own, calls  float64 // attempts of the run itself, and of runs that it calls
 	after       float64 // of compensations and finally, which no budget keeps from running
+	gates       float64 // how many of all these are of gates
+	gated       bool    // some attempts, perhaps of those that are left out, are of gates
+	cut         bool    // a budget cuts a sum with attempts of gates, so gates does not say how many are
 	tokens, usd float64
 	unknown     bool // how often; own, calls, tokens and usd then leave those nodes out
 	each        []Each
@@ -49,12 +55,17 @@ type load struct {
 
 func (l *load) add(o load) {
 	l.own, l.calls, l.after = min(l.own+o.own, MaxCount), min(l.calls+o.calls, MaxCount), min(l.after+o.after, MaxCount)
+	l.gates, l.gated, l.cut = min(l.gates+o.gates, MaxCount), l.gated || o.gated, l.cut || o.cut
 	l.tokens, l.usd = l.tokens+o.tokens, l.usd+o.usd
 	l.unknown, l.each = l.unknown || o.unknown, append(l.each, o.each...)
 }
 
 // most is for parts of which one is carried out.
 func (l *load) most(o load) {
+	if o.total() > l.total() {
+		l.gates = o.gates
+	}
+	l.gated, l.cut = l.gated || o.gated, l.cut || o.cut
 	l.own, l.calls, l.after = max(l.own, o.own), max(l.calls, o.calls), max(l.after, o.after)
 	l.tokens, l.usd = max(l.tokens, o.tokens), max(l.usd, o.usd)
 	l.unknown, l.each = l.unknown || o.unknown, append(l.each, o.each...)
@@ -63,17 +74,26 @@ func (l *load) most(o load) {
 // total is all attempts.
 func (l *load) total() int { return int(min(l.own+l.calls+l.after, MaxCount)) }
 
+// ofGates is how many of the attempts are of gates, as far as that is known.
+func (l *load) ofGates() int {
+	if l.cut {
+		return 0
+	}
+	return int(l.gates)
+}
+
 // times is the load of n copies; nil is a number that is not known.
 func (l load) times(n *int, node string) load {
 	if n == nil {
-		out := load{unknown: true, each: []Each{{Node: node}}}
+		out := load{unknown: true, gated: l.gated, cut: l.cut, each: []Each{{Node: node}}}
 		if each := l.total(); !l.unknown {
-			out.each[0].Attempts = &each
+			out.each[0].Attempts, out.each[0].Gates = &each, l.ofGates()
 		}
 		return out
 	}
 	f := float64(*n)
 	l.own, l.calls, l.after = min(float64(l.own*f), MaxCount), min(float64(l.calls*f), MaxCount), min(float64(l.after*f), MaxCount)
+	l.gates = min(float64(l.gates*f), MaxCount)
 	l.tokens, l.usd = float64(l.tokens*f), float64(l.usd*f)
 	if f == 0 {
 		return load{}
@@ -106,7 +126,7 @@ type call struct {
 func WorstOf(g *plan.Graph, values Values, used Used, parallel int) *Worst {
 	c := &common{used: used, silent: map[string]bool{}, asked: map[string]bool{}, called: map[call]load{}}
 	l := c.worst(g, values, event.Bounds{}, parallel)
-	w := &Worst{Known: l.total(), Each: l.each, Silent: slices.Sorted(maps.Keys(c.silent))}
+	w := &Worst{Known: l.total(), Gates: l.ofGates(), Each: l.each, Silent: slices.Sorted(maps.Keys(c.silent))}
 	if l.unknown {
 		return w
 	}
@@ -184,6 +204,7 @@ func (c *counter) bounded(l load, most event.Bounds, nodes []int) load {
 	}
 	look(nodes)
 	if bound := float64(most.Attempts); bound > 0 {
+		l.cut = l.cut || l.gated && (l.own+l.calls > bound || l.unknown)
 		l.own = min(l.own, bound)
 		l.calls = min(l.calls, bound-l.own)
 		if l.unknown && !c.undoes(nodes) && !(calls && c.calledUndo()) {
@@ -269,7 +290,7 @@ func (c *counter) node(i int, most event.Bounds) load {
 func (c *counter) gates(n *plan.Node) (l load) {
 	for _, g := range n.Gates {
 		if g.Run != nil {
-			l.add(load{own: 1})
+			l.add(load{own: 1, gates: 1, gated: true})
 		}
 		if judge := c.g.Judges[g]; judge != nil {
 			var one load
@@ -278,7 +299,9 @@ func (c *counter) gates(n *plan.Node) (l load) {
 				if who.Retry != nil {
 					tries = c.whole(who.Retry.MaxAttempts, policy.DefaultMaxAttempts)
 				}
-				one.most(c.attempt(who).times(tries, n.Name))
+				try := c.attempt(who)
+				try.gates, try.gated = try.own, true
+				one.most(try.times(tries, n.Name))
 			}
 			l.add(one)
 		}

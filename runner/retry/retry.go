@@ -89,6 +89,7 @@ func (r *Refusal) Error() string { return r.Message }
 // Of decides for a run that has ended: g is the graph that it ran, first its first event, r its view,
 // which may forget iterations. The error is a *Refusal.
 func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, error) {
+	w.From, w.Only = repeatOf(g, w.From), repeatOf(g, w.Only)
 	s := newSurvey(g, first, r, w.Only != "")
 	p := &Plan{}
 	if !w.All {
@@ -109,6 +110,9 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 			return nil, &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", r.ID, strings.Join(p.Targets, ", "), name), OnlyNode, name}
 		}
 		s.name(w.From)
+		if err := s.knowPath(w.From); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.setSteps(w, p.Targets); err != nil {
 		return nil, err

@@ -58,6 +58,34 @@ func (s *survey) name(word string) {
 	}
 }
 
+// repeatOf returns the path of the repeat if a word is the path of an iteration: a repeat is one piece. Any other word is returned as it is.
+func repeatOf(g *plan.Graph, word string) string {
+	if up := view.Parent(word); up != "" && g.Number(view.Base(word)) == plan.None {
+		return up
+	}
+	return word
+}
+
+// knowPath refuses the path of a node that the run does not have: the run would run nothing again. A name is known by the workflow, and its
+// node need not be there.
+func (s *survey) knowPath(word string) error {
+	name := view.Base(word)
+	if name == word || len(s.named) > 0 {
+		return nil
+	}
+	message := fmt.Sprintf("run %s has no node %q", s.run.ID, word)
+	var paths []string
+	s.each(func(n *view.Node) {
+		if n.Name == name && len(paths) < MaxNamed {
+			paths = append(paths, n.Path)
+		}
+	})
+	if len(paths) > 0 {
+		message += "; it has " + strings.Join(paths, ", ")
+	}
+	return &Refusal{message, Without, ""}
+}
+
 // keepOthers notes, if a word is the path of an instance, that the other instances keep their ends. It refuses an instance that is not
 // there, and one beside instances that have no end.
 func (s *survey) keepOthers(word string) error {

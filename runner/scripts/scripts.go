@@ -7,10 +7,10 @@ package scripts
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/shell"
 )
 
@@ -106,11 +106,11 @@ func argv(e *ir.Expr) (words []string) {
 		return words
 	}
 	rest := strings.TrimPrefix(strings.TrimSpace(e.Text), "[")
-	for m := leading.FindStringSubmatch(rest); m != nil; m = leading.FindStringSubmatch(rest) {
+	for m := leading().FindStringSubmatch(rest); m != nil; m = leading().FindStringSubmatch(rest) {
 		words, rest = append(words, m[1]), rest[len(m[0]):]
 	}
 	return append(words, "")
 }
 
 // leading matches the next text of a list, if nothing in it is computed or escaped.
-var leading = regexp.MustCompile(`^\s*"([^"$%\\]*)"\s*(?:,|\])`)
+var leading = lazyregexp.New(`^\s*"([^"$%\\]*)"\s*(?:,|\])`)

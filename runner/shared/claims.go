@@ -51,6 +51,12 @@ type claimCount struct {
 	Floor uint64 `json:"floor"`
 }
 
+// BeginAnew prepares rows that are empty because an operator has removed what was there. No token of a claim is given twice: tokens begin behind the
+// number of milliseconds since 1970, which no row that was removed has reached.
+func BeginAnew(rows Rows, now event.Time) error {
+	return saveRow(rows, claimCountSpace, "", &claimCount{Floor: uint64(now.Go().UnixMilli())})
+}
+
 // claimStateAt is how an item stands at a moment: a lease that has run out holds nothing.
 func claimStateAt(c *event.Claim, now event.Time) event.ClaimState {
 	if c.State == event.ClaimHeld && now >= c.Until {
@@ -176,13 +182,13 @@ func (c *claimRow) take(r *event.ClaimRequest, now event.Time) (buries string) {
 			c.Doubted = now
 		}
 		if until := c.Doubted.Add(c.grace()); now < until {
-			c.Won, c.Why = false, fmt.Sprintf("the lease of %s of %s ran out at %s, and can be renewed until %s", c.Agent, c.Loop, c.Until, until)
+			c.Won, c.Why = false, fmt.Sprintf("the lease of %s ran out at %s, and can be renewed until %s", c.Who(), c.Until, until)
 			return ""
 		}
 		if c.Lost++; c.Lost >= MaxItemLosses {
 			c.Won, c.Why = false, fmt.Sprintf("the lease of it ran out %d times; it is a dead letter", c.Lost)
 			c.giveUp()
-			return fmt.Sprintf("its lease ran out %d times, the last time with %s of %s at %s", c.Lost, c.Agent, c.Loop, c.Until)
+			return fmt.Sprintf("its lease ran out %d times, the last time with %s at %s", c.Lost, c.Who(), c.Until)
 		}
 	case event.ClaimClosed:
 		if !c.Gone {
@@ -208,9 +214,9 @@ func (c *claimRow) take(r *event.ClaimRequest, now event.Time) (buries string) {
 func (c *claimRow) holder() string {
 	switch c.State {
 	case event.ClaimHeld:
-		return fmt.Sprintf("%s of %s has it with token %d until %s", c.Agent, c.Loop, c.Token, c.Until)
+		return fmt.Sprintf("%s has it with token %d until %s", c.Who(), c.Token, c.Until)
 	case event.ClaimParked:
-		return fmt.Sprintf("%s of %s has it with token %d, and its run has waited since %s", c.Agent, c.Loop, c.Token, c.Parked)
+		return fmt.Sprintf("%s has it with token %d, and its run has waited since %s", c.Who(), c.Token, c.Parked)
 	case event.ClaimClosed:
 		return fmt.Sprintf("it was closed under token %d", c.Token)
 	case event.ClaimDead:

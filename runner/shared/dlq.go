@@ -3,6 +3,7 @@ package shared
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,8 @@ type DeadLetter struct {
 	// Routine and Moments are those of a routine that could not start runs, the oldest first and at most MaxMissed.
 	Routine string       `json:"routine,omitempty"`
 	Moments []event.Time `json:"moments,omitempty"`
+
+	causes []string // the ids of the events that led to the run that failed
 }
 
 // Redrive says who tried a dead letter again.
@@ -73,10 +76,28 @@ type Redrive struct {
 // ID names the entry in its store.
 func (d *DeadLetter) ID() string { return fmt.Sprintf("dl-%d", d.Seq) }
 
-// deadCount is how many entries there were, and how many there are.
+// deadCount is how many entries there were, and how many there are; and how often an entry was given up again after somebody had tried it again, with
+// the numbers of the last maxDeadAgain of those entries.
 type deadCount struct {
-	Last uint64 `json:"last"`
-	Kept int    `json:"kept"`
+	Last  uint64   `json:"last"`
+	Kept  int      `json:"kept"`
+	Again uint64   `json:"again,omitempty"`
+	Which []uint64 `json:"which,omitempty"`
+}
+
+// maxDeadAgain bounds deadCount.Which.
+const maxDeadAgain = 20
+
+// noteAgain counts an entry that was given up again.
+func noteAgain(rows Rows, seq uint64) error {
+	var n deadCount
+	if err := loadRow(rows, deadCountSpace, "", &n); err != nil {
+		return err
+	}
+	n.Again++
+	n.Which = append(n.Which, seq)
+	n.Which = n.Which[max(0, len(n.Which)-maxDeadAgain):]
+	return saveRow(rows, deadCountSpace, "", &n)
 }
 
 // bury adds an entry, or counts in the one about the same.
@@ -91,6 +112,11 @@ func bury(rows Rows, d *DeadLetter, now event.Time) error {
 			return err
 		}
 		d.Seq, d.At, d.Times, d.Redrives = seq, before.At, before.Times, before.Redrives
+		if r := d.Redrives; d.Kind == DeadRun || len(r) > 0 && r[len(r)-1].At >= before.Last { // a run counts here only if it repeats one
+			if err := noteAgain(rows, seq); err != nil {
+				return err
+			}
+		}
 	} else {
 		var n deadCount
 		if err := loadRow(rows, deadCountSpace, "", &n); err != nil {
@@ -112,7 +138,46 @@ func bury(rows Rows, d *DeadLetter, now event.Time) error {
 		}
 	}
 	d.Times, d.Last = d.Times+1, now
-	return saveRow(rows, deadSpace, seqKey(d.Seq), d)
+	if err := saveRow(rows, deadSpace, seqKey(d.Seq), d); err != nil {
+		return err
+	}
+	return announceDead(rows, d, now)
+}
+
+// GivenUp is the event of a dead letter. Its data is an object of id, kind, workflow, run, node, item, error and times.
+const GivenUp = OwnEvents + "dlq"
+
+// maxDeadError bounds the message of the error in the event of a dead letter, in bytes.
+const maxDeadError = 4096
+
+// announceDead publishes a dead letter, if somebody has subscribed to it. The dead letters of the workflows that it
+// starts are not told, and those of such an event: one would make the next. A message that cannot be sent is told once.
+func announceDead(rows Rows, d *DeadLetter, now event.Time) error {
+	if d.Kind == DeadEvent && d.Name == GivenUp || d.Kind == DeadNotification && d.Times > 1 {
+		return nil
+	}
+	list, err := subscribers(rows, GivenUp)
+	if err != nil || len(list) == 0 || slices.ContainsFunc(list, func(s Subscription) bool { return s.Workflow == d.Workflow }) {
+		return err
+	}
+	o, data := d.object(), map[string]any{}
+	for _, name := range []string{"id", "kind", "workflow", "run", "node", "times"} {
+		data[name] = o[name]
+	}
+	data["item"] = nil
+	if d.Kind == DeadItem {
+		data["item"] = event.ShownItem(d.Item)
+	}
+	data["error"] = map[string]any{"kind": d.ErrorKind, "reason": d.Reason, "message": cut(d.Error, maxDeadError)}
+	e := Emission{Name: GivenUp, Source: d.Run, Data: data, Causes: d.causes}
+	if e.Source == "" {
+		e.Source = Flowrun
+	}
+	if d.Event != nil {
+		e.Causes = append(slices.Clip(d.Event.Causes), d.Event.ID())
+	}
+	_, err = Emit(rows, &e, now)
+	return err
 }
 
 func dropOldest(rows Rows) error {
@@ -226,7 +291,7 @@ func buryRun(rows Rows, e *RunEnd, now event.Time) error {
 	case e.Status != event.FailedS:
 		return nil
 	}
-	d := DeadLetter{Kind: DeadRun, Workflow: e.Workflow, Run: e.Run, About: aboutRun(e.Run)}
+	d := DeadLetter{Kind: DeadRun, Workflow: e.Workflow, Run: e.Run, About: aboutRun(e.Run), causes: e.Causes}
 	if x := e.Error; x != nil {
 		d.Node, d.ErrorKind, d.Reason, d.Error = x.Node, string(x.Kind), string(x.Reason), x.Message
 	}
@@ -260,7 +325,7 @@ func ForgetDead(rows Rows, run string) error {
 // applyDead carries out a request about dead letters.
 func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (a Answer, err error) {
 	if r.ID == "" {
-		a.Output, err = listDead(rows)
+		a.Output, err = listDead(rows, r)
 		return a, err
 	}
 	if r.RedrivenBy != "" && strings.Contains(r.ID, "/") {
@@ -365,19 +430,46 @@ func findDead(rows Rows, id string) (*DeadLetter, error) {
 	return &d, nil
 }
 
-func listDead(rows Rows) (value.Value, error) {
+// listDead lists entries. Where the number of the newest is bounded, those that were given up again since so many were are added, and say by again
+// how many were by then.
+func listDead(rows Rows, r *event.DeadRequest) (value.Value, error) {
 	list := []any{}
 	var keys []string
-	err := rows.Scan(deadSpace, "", func(key string, _ []byte) bool {
+	err := rows.Scan(deadSpace, seqKey(r.After+1), func(key string, _ []byte) bool {
 		keys = append(keys, key)
 		return true
 	})
+	if r.Newest > 0 {
+		keys = keys[max(0, len(keys)-r.Newest):]
+	}
+	again := map[string]uint64{}
+	if r.Newest > 0 && err == nil {
+		var n deadCount
+		err = loadRow(rows, deadCountSpace, "", &n)
+		for i, seq := range n.Which {
+			at, key := n.Again-uint64(len(n.Which)-1-i), seqKey(seq)
+			if at <= r.Again {
+				continue
+			}
+			if again[key] == 0 && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+			again[key] = at
+		}
+	}
 	for _, key := range keys {
 		var d DeadLetter
 		if err == nil {
 			err = loadRow(rows, deadSpace, key, &d)
 		}
-		list = append(list, d.object())
+		if d.Seq == 0 { // it was closed since it was given up again
+			continue
+		}
+		o := d.object()
+		if n := again[key]; n > 0 {
+			o["again"] = float64(n)
+		}
+		list = append(list, o)
 	}
 	return list, err
 }

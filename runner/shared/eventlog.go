@@ -2,10 +2,10 @@ package shared
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -30,7 +30,7 @@ const Flowrun = "flowrun"
 // Outside is the source of an event that no run has published.
 const Outside = "outside"
 
-var eventName = regexp.MustCompile(`^[a-z0-9._-]+$`)
+var eventName = lazyregexp.New(`^[a-z0-9._-]+$`)
 
 // Emission is an event that somebody publishes.
 type Emission struct {
@@ -87,7 +87,7 @@ func seqKey(seq uint64) string { return fmt.Sprintf("%016x", seq) }
 
 // CheckEventName returns an error for a text that cannot be the name of an event.
 func CheckEventName(name string) error {
-	if len(name) > limits.MaxEventName || !eventName.MatchString(name) {
+	if len(name) > limits.MaxEventName || !eventName().MatchString(name) {
 		return refuse("%.80q cannot be the name of an event: it has 1 to %d characters of a-z, 0-9, dot, dash and underscore", name, limits.MaxEventName)
 	}
 	return nil
@@ -240,6 +240,10 @@ const BreakerEvent = OwnEvents + "breaker"
 
 // TargetEvent is the event of a target of a loop that is missed or met again: an object of loop, target, state, wanted and is.
 const TargetEvent = OwnEvents + "target"
+
+// LoopEvent is the event of a loop that people pause, resume or stop, that reaches a limit, or that stops an agent: an object of loop, state, agent,
+// reason and until.
+const LoopEvent = OwnEvents + "loop"
 
 // EmitOwn publishes an event of flowrun's own if a run waits for its name, or a program starts runs on it. It returns the messages to the
 // runs that wait.

@@ -88,3 +88,61 @@ func TestHandoverThatWasTold(t *testing.T) {
 		t.Errorf("the dead letters are %v", list)
 	}
 }
+
+// Who holds a claim hands its work over once: the item is closed and its continuation is there, or with a token that is not the newest neither.
+func TestHandoverOfAClaim(t *testing.T) {
+	rows, now := new(Map), event.At(time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC))
+	ask := func(q event.StoreRequest) map[string]any {
+		t.Helper()
+		a, err := Apply(rows, &q, Waiter{}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Output.(map[string]any)
+	}
+	over := func(id string, token uint64) map[string]any {
+		t.Helper()
+		return ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchHandOver, Queue: event.QueueDispatch, ID: id, Token: token,
+			Item: &event.Item{Title: "the rest", Assignee: "leo", Handoff: &event.Handoff{To: "leo", Summary: "half", Next: "the rest", Ticket: id}}}})
+	}
+	open := func() (ids []any) {
+		for _, one := range ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})["items"].([]any) {
+			if one := one.(map[string]any); one["state"] != "closed" {
+				ids = append(ids, one["id"])
+			}
+		}
+		return ids
+	}
+	ask(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "all"}}})
+	for _, token := range []uint64{0, 1} {
+		if o := over("ds-1", token); o["id"] != nil || o["why"] == "" {
+			t.Errorf("work that nobody has was handed over with token %d: %v", token, o)
+		}
+	}
+	take := event.ClaimRequest{Operation: event.ClaimTake, Item: "dispatch/ds-1", Agent: "ann", Lease: time.Minute}
+	ask(event.StoreRequest{Claim: &take})
+	now = now.Add(time.Hour)
+	ask(event.StoreRequest{Claim: &take}) // the lease has run out, and can be renewed for a while
+	now = now.Add(time.Hour)
+	take.Agent = "max"
+	if o := ask(event.StoreRequest{Claim: &take}); o["token"] != 2.0 {
+		t.Fatal(o)
+	}
+	if o := over("ds-1", 1); o["id"] != nil || o["why"] != "token 1 does not have the item: max has it with token 2 until 2026-01-05T10:01:00.000Z" {
+		t.Errorf("an old token handed the work over: %v", o)
+	}
+	if ids := open(); len(ids) != 1 || ids[0] != "ds-1" {
+		t.Errorf("an old token left %v", ids)
+	}
+	for range 2 {
+		if o := over("ds-1", 2); o["id"] != "ds-2" {
+			t.Errorf("the hand-over gives %v", o)
+		}
+		if ids := open(); len(ids) != 1 || ids[0] != "ds-2" {
+			t.Errorf("after the hand-over %v are open", ids)
+		}
+	}
+	if _, err := Apply(rows, &event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchHandOver, Queue: event.QueueDispatch, ID: "ds-2", Token: 1}}, Waiter{}, now); err == nil {
+		t.Error("a hand-over without a document is accepted")
+	}
+}

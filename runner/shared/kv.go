@@ -361,9 +361,6 @@ func (k *kv) scan() (value.Value, error) {
 	return found, nil
 }
 
-// DefaultBy is what incr adds where the request does not say.
-const DefaultBy = 1.0
-
 // DefaultNamespace is the namespace of requests that name none.
 const DefaultNamespace = "default"
 

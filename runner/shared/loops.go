@@ -84,6 +84,9 @@ func applyLoop(rows Rows, r *event.LoopRequest, by Waiter, now event.Time) (a An
 	case event.LoopTarget:
 		a.Posts, err = EmitOwn(rows, TargetEvent, r.Target, now)
 		return a, err
+	case event.LoopTell:
+		a.Posts, err = EmitOwn(rows, LoopEvent, r.Tell, now)
+		return a, err
 	case event.LoopList: // above
 	case event.LoopEnd:
 		a.Posts = []Post{endPost(r.Loop, r.Ended, cut(r.Why, limits.MaxKVKey))}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -257,6 +258,110 @@ func TestEndOfARunIsAnEvent(t *testing.T) {
 	}
 	if got, want := string(due[1].Event.Data), `{"retry_of":"c","run":"b","status":"failed","workflow":"w"}`; got != want {
 		t.Errorf("the end of b is %s, want %s", got, want)
+	}
+}
+
+// TestDeadAgain: whoever looks for new letters hears of one that died again, too, if somebody had tried it again.
+func TestDeadAgain(t *testing.T) {
+	rows := &Map{}
+	type letter struct {
+		ID    string
+		Again uint64
+	}
+	look := func(after, again uint64) (list []letter) {
+		v := must(t, rows, &event.StoreRequest{Dead: &event.DeadRequest{After: after, Newest: 20, Again: again}}, 1)
+		if err := json.Unmarshal(value.Append(nil, v), &list); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	die := func(about string, now event.Time) {
+		t.Helper()
+		if err := bury(rows, &DeadLetter{Kind: DeadNotification, Channel: about, About: about}, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := func(run, retryOf string, now event.Time) {
+		t.Helper()
+		if err := EndRun(rows, &RunEnd{Run: run, Workflow: "w", RetryOf: retryOf, Status: event.FailedS}, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	redrive := func(id string, now event.Time) {
+		must(t, rows, &event.StoreRequest{Dead: &event.DeadRequest{ID: id, RedrivenBy: "ann"}}, now)
+	}
+	check := func(after, again uint64, want ...letter) {
+		t.Helper()
+		if have := look(after, again); !slices.Equal(have, want) {
+			t.Errorf("after letter %d and %d that died again: %+v, want %+v", after, again, have, want)
+		}
+	}
+	die("a", 10)
+	die("b", 11)
+	end("r1", "", 12)
+	check(0, 0, letter{"dl-1", 0}, letter{"dl-2", 0}, letter{"dl-3", 0})
+	die("b", 13) // nobody had tried it again: it counts in its letter, and is not told
+	check(3, 0)
+	end("r2", "r1", 14)
+	check(3, 0, letter{"dl-3", 1})
+	check(2, 0, letter{"dl-3", 1}) // once, though it is new as well
+	check(3, 1)
+	for i := range event.Time(30) {
+		redrive("dl-1", 20+3*i)
+		die("a", 21+3*i)
+		die("a", 22+3*i)
+	}
+	check(3, 1, letter{"dl-1", 31})
+	if have := look(0, 30); len(have) != 3 || have[0] != (letter{"dl-1", 31}) {
+		t.Errorf("%+v", have)
+	}
+	must(t, rows, &event.StoreRequest{Dead: &event.DeadRequest{ID: "dl-1", Close: true}}, 200)
+	check(3, 1)
+}
+
+// TestDeadLetterIsAnEvent publishes dead letters where somebody has subscribed, and the one of such an event never.
+func TestDeadLetterIsAnEvent(t *testing.T) {
+	rows := &Map{}
+	end := func(e RunEnd) {
+		t.Helper()
+		if err := EndRun(rows, &e, 5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failed := func(run string, causes ...string) RunEnd {
+		return RunEnd{Run: run, Workflow: "w", Status: event.FailedS, Causes: causes, Error: &event.Error{Kind: event.Fatal, Reason: "exit", Node: "s", Message: "no"}}
+	}
+	end(failed("before"))
+	must(t, rows, registering("/p", "flowrun.dlq>v"), 1)
+	end(RunEnd{Run: "good", Workflow: "w", Status: event.Succeeded})
+	end(failed("a", "ev-9"))
+	due := dueIn(t, rows, "")
+	if len(due) != 1 || due[0].Event.Source != "a" || strings.Join(due[0].Event.Causes, " ") != "ev-9" {
+		t.Fatalf("the dead letters that are due are %+v", due)
+	}
+	if got, want := string(due[0].Event.Data), `{"error":{"kind":"fatal","message":"no","reason":"exit"},"id":"dl-2","item":null,"kind":"run","node":"s","run":"a","times":1,"workflow":"w"}`; got != want {
+		t.Errorf("the dead letter of a is %s, want %s", got, want)
+	}
+	end(RunEnd{Run: "told", Workflow: "v", Status: event.FailedS}) // it is started by such an event
+	if due = dueIn(t, rows, ""); len(due) != 1 {
+		t.Errorf("the failure of a run that a dead letter started makes an event: %+v", due)
+	}
+	chain := make([]string, 0, event.MaxCauses)
+	for len(chain) < cap(chain) {
+		chain = append(chain, fmt.Sprintf("ev-%d", 100+len(chain)))
+	}
+	end(failed("deep", chain...)) // the event is a dead letter itself, which no event tells
+	if due = dueIn(t, rows, ""); len(due) != 1 {
+		t.Errorf("after a chain of %d events these are due: %+v", len(chain), due)
+	}
+	for i := range 3 {
+		m := event.Message{Workflow: "w", Run: "a", Node: "s", Key: fmt.Sprint(i)}
+		if err := buryNotice(rows, "c", &event.NoticeRequest{Message: m}, false, "no answer", 6); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if due = dueIn(t, rows, ""); len(due) != 2 {
+		t.Errorf("a message that could not be sent three times makes %d events, want 1", len(due)-1)
 	}
 }
 

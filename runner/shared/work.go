@@ -3,10 +3,10 @@ package shared
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -36,7 +36,7 @@ const workCountSpace = "work-count"
 // workIDs is how the ids begin that a queue gives.
 var workIDs = map[event.Queue]string{event.QueueDispatch: "ds-", event.QueueTicket: "tk-"}
 
-var workID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/#-]*$`)
+var workID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/#-]*$`)
 
 // work is the row of an item of a queue.
 type work struct {
@@ -74,6 +74,8 @@ func applyWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (
 	switch r.Operation {
 	case event.DispatchAdd:
 		return addWork(rows, r, by, now)
+	case event.DispatchHandOver:
+		return handOverWork(rows, r, by, now)
 	case event.DispatchList:
 		a.Output, err = listWork(rows, r, now)
 		return a, err
@@ -129,7 +131,7 @@ func checkItem(i *event.Item) error {
 		return refuse("the title of an item is one line that is not empty")
 	case len(i.Title) > limits.MaxWorkTitle:
 		return refuse("the title %.40q… has %d bytes; the limit is %d", i.Title, len(i.Title), limits.MaxWorkTitle)
-	case len(i.ID) > MaxItemID || i.ID != "" && !workID.MatchString(i.ID):
+	case len(i.ID) > MaxItemID || i.ID != "" && !workID().MatchString(i.ID):
 		return refuse("%.80q cannot be the id of an item: it has 1 to %d letters, digits, dots, dashes, slashes, hashes and underscores", i.ID, MaxItemID)
 	case i.Priority > limits.MaxPriority || i.Priority < -limits.MaxPriority:
 		return refuse("the priority %d is not between -%d and %d", i.Priority, limits.MaxPriority, limits.MaxPriority)
@@ -205,6 +207,44 @@ func addWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (a 
 	}
 	a.Posts, err = wakeLoops(rows, by)
 	return a, err
+}
+
+// handOverWork adds the work of a hand-over, and closes the item of who hands it over: both, or with an old token neither. A repetition gets the
+// answer of the first.
+func handOverWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (a Answer, err error) {
+	if r.Item == nil || r.Item.Handoff == nil {
+		return a, refuse("the document of the hand-over is missing")
+	}
+	item := ItemKey(r.Queue, r.ID)
+	add, document := *r, *r.Item.Handoff
+	it := *r.Item
+	if document.At == 0 {
+		document.At = now
+	}
+	add.Item, it.Handoff = &it, &document
+	add.Queue, add.Key = event.QueueDispatch, fmt.Sprintf("hand-over of %s with token %d", item, r.Token)
+	var before string
+	if err := loadRow(rows, workKeySpace(add.Queue), add.Key, &before); err != nil {
+		return a, err
+	}
+	if before != "" {
+		return Answer{Output: map[string]value.Value{"id": before, "duplicate": true}}, nil
+	}
+	var c claimRow
+	if err := loadRow(rows, claimSpace, item, &c); err != nil {
+		return a, err
+	}
+	if why := c.refusal(&event.ClaimRequest{Token: r.Token}); why != "" {
+		return Answer{Output: map[string]value.Value{"id": nil, "why": why}}, nil
+	}
+	if a, err = addWork(rows, &add, by, now); err != nil {
+		return a, err
+	}
+	c.State, c.Until, c.Parked = event.ClaimClosed, 0, 0
+	if err := c.save(rows, now); err != nil {
+		return a, err
+	}
+	return a, closeItem(rows, &c.Claim, now)
 }
 
 // oweHandoff begins the message about work that was handed over. The run owes it from now on.

@@ -2,7 +2,8 @@
 //
 // It runs the workflow many times in virtual time (flowtest.Rehearse). Each attempt ends as one of the attempts of its node in earlier runs did,
 // drawn at random: with the same outcome, output, duration and usage. So rules, conditions, retries, slots and quotas count as in a real run;
-// that an attempt ends depends on nothing but its node is what the simulation assumes. The method is the bootstrap of B. Efron, "Bootstrap
+// that an attempt ends depends on nothing but its node is what the simulation assumes. What people are asked is answered likewise, as late as it
+// was in an earlier run; without one the run waits in the end. The method is the bootstrap of B. Efron, "Bootstrap
 // methods: another look at the jackknife", The Annals of Statistics 7 (1979).
 //
 // The package starts nothing, and reads runs through [History] alone. Enter at [Learn] and [Of].
@@ -53,11 +54,24 @@ type Samples struct {
 	Runs int // how many runs they are from
 	of   map[place][]sample
 	all  []time.Duration // how long attempts took that were no gates
+	asks map[asked][]settled
+}
+
+// asked is what the asks have in common whose answers are drawn for each other.
+type asked struct {
+	workflow, node string
+	kind           event.AskKind
+}
+
+// settled is how people answered an ask of an earlier run. No decision: nobody answered in time.
+type settled struct {
+	decisions []event.Decision
+	took      time.Duration
 }
 
 // Learn reads the attempts of the newest runs of the workflows of a program.
 func Learn(ctx context.Context, h History, p *ir.Program) (*Samples, error) {
-	s := &Samples{of: map[place][]sample{}}
+	s := &Samples{of: map[place][]sample{}, asks: map[asked][]settled{}}
 	list, err := h.List(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -74,7 +88,9 @@ func Learn(ctx context.Context, h History, p *ir.Program) (*Samples, error) {
 			continue // its definition is damaged, or newer than this release; another run will do
 		}
 		s.Runs++
+		people := listener{open: map[uint64]*event.Ask{}, said: map[uint64][]event.Decision{}}
 		if err := past.Replay(ctx, func(e runner.Seen) bool {
+			people.hear(s, r.Workflow, &e)
 			if f := e.Event.AttemptFinished; f != nil {
 				s.add(r.Workflow, past, f, e.Event.At)
 			}
@@ -85,6 +101,46 @@ func Learn(ctx context.Context, h History, p *ir.Program) (*Samples, error) {
 	}
 	slices.Sort(s.all)
 	return s, nil
+}
+
+// listener hears what people are asked in one run, and what they answer.
+type listener struct {
+	open map[uint64]*event.Ask
+	said map[uint64][]event.Decision
+}
+
+func (l *listener) hear(s *Samples, workflow string, e *runner.Seen) {
+	if x := e.Event.External; x != nil && x.Kind == event.ExternalDecision {
+		if d, err := event.DecisionOf(x.Data); err == nil {
+			l.said[d.Ask] = append(l.said[d.Ask], d)
+		}
+	}
+	for i := range e.Caused.Commands {
+		c := &e.Caused.Commands[i]
+		if q := c.Ask; q != nil && l.open[q.Number] == nil {
+			own := *q
+			l.open[q.Number] = &own
+		}
+		if c.EndAsk == nil {
+			continue
+		}
+		q := l.open[c.EndAsk.Number]
+		if q == nil {
+			continue
+		}
+		delete(l.open, q.Number)
+		x := settled{took: max(0, e.Event.At.Sub(q.Since))}
+		for _, d := range l.said[q.Number] {
+			if d.Word == c.EndAsk.Word {
+				x.decisions = append(x.decisions, d)
+			}
+		}
+		k := asked{workflow, q.Name, q.Kind}
+		late := e.Event.TimerFired != nil // nobody answered in time; else the node ended for another reason, which says nothing
+		if (len(x.decisions) > 0 || late) && len(s.asks[k]) < MaxSamples {
+			s.asks[k] = append(s.asks[k], x)
+		}
+	}
 }
 
 func (s *Samples) add(workflow string, past *runner.Past, f *event.AttemptFinished, at event.Time) {
@@ -179,6 +235,13 @@ func (s *Samples) play(ctx context.Context, p *ir.Program, first event.RunStarte
 			}
 			x := all[random.IntN(len(all))]
 			return x.answer, x.took, true
+		}, func(workflow string, q *event.Ask) ([]event.Decision, time.Duration, bool) {
+			all := s.asks[asked{workflow, q.Name, q.Kind}]
+			if len(all) == 0 {
+				return nil, 0, false
+			}
+			x := all[random.IntN(len(all))]
+			return x.decisions, x.took, true
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("simulated run %d: %w", i+1, err)

@@ -36,11 +36,15 @@ import (
 // ErrBroken is the error of bytes that are not a snapshot of the kind that is read.
 var ErrBroken = errors.New("the snapshot is broken")
 
+// ErrTooLong is the error of a snapshot that is longer than its writer may make it.
+var ErrTooLong = errors.New("the snapshot is too long")
+
 // Coder writes or reads one snapshot. Make it with NewWriter or NewReader. It is not safe for
 // concurrent use.
 type Coder struct {
 	reading bool
 	buf     []byte // what is written, or is left to read
+	most    int    // bytes of buf, when writing; 0: any number
 	err     error
 	last    int64 // the moment that was coded last
 	depth   int   // of lists and objects around the value that is coded
@@ -65,9 +69,12 @@ const (
 )
 
 // NewWriter makes a coder that writes. head says what is written, with the number of its format.
-func NewWriter(head string) *Coder {
-	c := &Coder{shared: map[any]uint64{}, texts: map[string]uint64{}, values: map[string]uint64{}}
-	c.buf = append(binary.AppendUvarint(nil, uint64(len(head))), head...)
+func NewWriter(head string) *Coder { return NewAppender(nil, 0, head) }
+
+// NewAppender is NewWriter for what Close appends to b. Above most bytes with those of b, it ends with ErrTooLong soon; 0 means no bound.
+func NewAppender(b []byte, most int, head string) *Coder {
+	c := &Coder{most: most, shared: map[any]uint64{}, texts: map[string]uint64{}, values: map[string]uint64{}}
+	c.buf = append(binary.AppendUvarint(b, uint64(len(head))), head...)
 	return c
 }
 
@@ -104,6 +111,9 @@ func (c *Coder) Close() ([]byte, error) {
 	for i := 0; i < len(c.later) && c.err == nil; i++ { // describing one can meet others
 		c.later[i]()
 		c.later[i] = nil
+		if c.most > 0 && len(c.buf) > c.most {
+			c.Fail(ErrTooLong)
+		}
 	}
 	for _, do := range c.closing {
 		if c.err == nil {

@@ -17,17 +17,25 @@ type Executors struct {
 	service  *runner.Service
 }
 
-// OpenExecutors makes them. Logs of attempts go into dir. ask carries out operations on what runs share, for messages and benchmarks. They must be
+// OpenExecutors makes them. Logs of attempts go into logs, and store has the memories and worktrees of this machine. ask carries out operations on what runs share, for messages and benchmarks. They must be
 // closed.
-func OpenExecutors(dir string, ask func(context.Context, event.StoreRequest) (value.Value, error), o Options) (*Executors, error) {
+func OpenExecutors(logs, store string, ask func(context.Context, event.StoreRequest) (value.Value, error), o Options) (*Executors, error) {
 	room, err := executor.MakeRoom()
 	if err != nil && !o.AnyRoom {
 		return nil, err
 	}
-	s, x, registry := newService(dir, room, o)
+	s, x, registry := newService(logs, store, room, o)
 	s.AskBy(ask)
 	return &Executors{registry, runner.Judge(), x, s}, nil
 }
+
+// Execute carries out an attempt of a run without secrets, with the memory of the run.
+func (x *Executors) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	return x.service.ExecuteOpen(ctx, a)
+}
+
+// Service knows the runs and their memory. Its host is attached by Secret.
+func (x *Executors) Service() *runner.Service { return x.service }
 
 // Secret carries out attempts of runs that have secrets. host knows the runs.
 func (x *Executors) Secret(host runner.Host) executor.Executor {
@@ -52,4 +60,7 @@ func (x *Executors) Holds(run string, condition *event.Late) (bool, error) {
 }
 
 // Close ends what is under way.
-func (x *Executors) Close() { x.carriers.close() }
+func (x *Executors) Close() {
+	x.service.CloseServed()
+	x.carriers.close()
+}

@@ -72,6 +72,7 @@ type Store struct {
 	carry   *carriers      // nil where the store was opened for reading
 	traces  *otlp.Exporter // nil: traces are off
 	address string         // of the server that keeps the runs; "": they are on this disk
+	kept    OpenLog        // nil: logs are below Dir
 }
 
 // Logs are the log files of attempts.
@@ -79,7 +80,12 @@ func (s *Store) Logs() logs.Folder { return logs.Folder(s.Dir()) }
 
 // Follow asks the driver of a run to write the output of attempts to their logs at once, until the function that Follow returns is
 // called.
-func (s *Store) Follow(run string) (stop func(), err error) { return follow.Mark(s.Dir(), run) }
+func (s *Store) Follow(run string) (stop func(), err error) {
+	if !s.SeesLogs() {
+		return nil, errors.New("it stays with the worker meanwhile, because workers and this process share no folder")
+	}
+	return follow.Mark(s.Dir(), run)
+}
 
 // Open opens the store in a folder for driving runs, and makes it where there is none.
 func Open(dir string, o Options) (*Store, error) {
@@ -87,14 +93,14 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil && !o.AnyRoom {
 		return nil, err
 	}
-	s, x, _ := newService(dir, room, o)
+	s, x, _ := newService(dir, dir, room, o)
 	var traces *otlp.Exporter
 	marks := otlp.NewMarks(dir)
 	if o.Traces != nil {
 		traces = otlp.New(o.Traces, s.Spans, x.say)
 		traces.Taken = marks.Done
 	}
-	e, err := local.Open(dir, local.Options{Factory: s.Machine, Restore: s.Restore, Rules: runner.Rules, WantsPast: s.WantsPast, Executor: s, Group: s.Group, Events: s.Events, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
+	e, err := local.Open(dir, local.Options{Factory: s.Machine, Restore: s.Restore, Rules: runner.Rules, WantsPast: s.WantsPast, Externals: runner.Externals, Executor: s, Group: s.Group, Events: s.Events, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
 		Waiting: o.Waiting, Leftover: x.endLeftovers, At: o.At,
 		Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
 			x.observeBatch(run, events, r)
@@ -168,7 +174,7 @@ func Read(dir string) (*Store, error) {
 
 // Carry gives a service that carries out attempts of this process without a host. close ends it.
 func Carry(dir string, o Options) (s *runner.Service, close func()) {
-	s, x, _ := newService(dir, nil, o)
+	s, x, _ := newService(dir, dir, nil, o)
 	return s, x.close
 }
 
@@ -198,15 +204,15 @@ type carriers struct {
 	say      func(text string)
 }
 
-// newService makes a service without a host, and gives the executors that it uses.
-func newService(dir string, room *executor.Room, o Options) (*runner.Service, *carriers, executor.Registry) {
+// newService makes a service without a host, and gives the executors that it uses. store has memories and worktrees, and dir the rest.
+func newService(dir, store string, room *executor.Room, o Options) (*runner.Service, *carriers, executor.Registry) {
 	x := &carriers{live: live.New(dir), leftover: o.Leftover, say: func(text string) {
 		if o.Say != nil {
 			o.Say(text)
 		}
 	}}
 	registry := executor.Registry{}
-	s := runner.New(runner.Options{Store: dir, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.live.Begin, Traced: o.Traces != nil})
+	s := runner.New(runner.Options{Store: store, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.live.Begin, Traced: o.Traces != nil})
 	var once sync.Once
 	wait := func(why error) {
 		once.Do(func() {
@@ -223,7 +229,7 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 	registry.Register(executor.Func(answerNull), event.NullAgentAttempt)
 	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
 	registry.Register(x.http, event.HTTPAttempt, event.HTTPAgentAttempt)
-	around := executor.Around{Release: o.Release, Live: hear, Room: room, Wait: wait}
+	around := executor.Around{Release: o.Release, Live: hear, Room: room, Wait: wait, Session: s.KeepSession}
 	tools := mcp.New(mcp.Options{Programs: x.command, Web: x.http, Around: around})
 	registry.Register(tools, event.MCPAgentAttempt)
 	registry.Register(chat.New(x.http, tools, o.Environ), event.ChatAgentAttempt)

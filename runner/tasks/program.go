@@ -1,11 +1,11 @@
 package tasks
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -105,7 +105,7 @@ func (f *flow) all(n int, visit func(int)) {
 	}
 }
 
-var member = regexp.MustCompile(`\bresult\.output(?:\.|\[["'])([A-Za-z_][A-Za-z0-9_-]*)`)
+var member = lazyregexp.New(`\bresult\.output(?:\.|\[["'])([A-Za-z_][A-Za-z0-9_-]*)`)
 
 // judgesOf are the nodes that the condition of a repeat asks: those that it reads, what these consist of or are computed from.
 func (f *flow) judgesOf(repeat int) map[int]bool {
@@ -135,7 +135,7 @@ func (f *flow) judgesOf(repeat int) map[int]bool {
 		}
 		until := f.Nodes[repeat].Repeat.Until
 		read(until)
-		for _, m := range member.FindAllStringSubmatch(until.Text, -1) {
+		for _, m := range member().FindAllStringSubmatch(until.Text, -1) {
 			ask(m[1])
 		}
 		f.judges[repeat] = found
@@ -251,8 +251,8 @@ func (f *flow) asked(n int, task string, first *event.RunStarted, given bool) st
 }
 
 var (
-	simple  = regexp.MustCompile(`\$\{\s*(var|input)\.([A-Za-z_][A-Za-z0-9_-]*)\s*\}`)
-	heredoc = regexp.MustCompile(`\A<<-?\w+\n((?s).*)\n[ \t]*\w+\s*\z`)
+	simple  = lazyregexp.New(`\$\{\s*(var|input)\.([A-Za-z_][A-Za-z0-9_-]*)\s*\}`)
+	heredoc = lazyregexp.New(`\A<<-?\w+\n((?s).*)\n[ \t]*\w+\s*\z`)
 )
 
 // written is a text as it stands in the file, with the variables and inputs in it that a person gave.
@@ -261,7 +261,7 @@ func (f *flow) written(e *ir.Expr, first *event.RunStarted, given bool) string {
 		return text
 	}
 	text := e.Text
-	if m := heredoc.FindStringSubmatch(text); m != nil {
+	if m := heredoc().FindStringSubmatch(text); m != nil {
 		text = m[1]
 	} else if len(text) > 1 && text[0] == '"' && text[len(text)-1] == '"' {
 		text = text[1 : len(text)-1]
@@ -269,8 +269,8 @@ func (f *flow) written(e *ir.Expr, first *event.RunStarted, given bool) string {
 	if first == nil {
 		return text
 	}
-	return strings.TrimSpace(simple.ReplaceAllStringFunc(text, func(s string) string {
-		m := simple.FindStringSubmatch(s)
+	return strings.TrimSpace(simple().ReplaceAllStringFunc(text, func(s string) string {
+		m := simple().FindStringSubmatch(s)
 		values := first.Vars
 		if m[1] == "input" {
 			if values = first.Inputs; given {

@@ -114,6 +114,10 @@ func (r *Run) takeDriver(ev *event.Event, reaction *event.Reaction) {
 	}
 	for _, ticket := range slices.Sorted(maps.Keys(r.live)) {
 		switch a := r.live[ticket]; {
+		case ev.DriverChanged.NeverBegan(a.from):
+			if !again[ticket] {
+				delete(r.live, ticket)
+			}
 		case !again[ticket]:
 			r.giveUp(a, why)
 		case len(a.events) < MaxEvents:

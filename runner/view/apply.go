@@ -100,6 +100,8 @@ func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.
 		if n.Name == "" {
 			n.Name = Base(t.Node)
 		}
+	} else if n.Kind == "" { // a node below it was shown first
+		n.Kind = t.Kind
 	}
 	if n.text = nil; t.Item != "" {
 		n.Item = t.Item

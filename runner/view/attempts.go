@@ -67,6 +67,11 @@ func (a *Attempts) Apply(events []event.Event, reaction *event.Reaction) {
 			if ev.DriverChanged.Since != 0 { // a cancel that came after the driver's end may stand before
 				a.last = ev.DriverChanged.Since
 			}
+			for ticket, b := range a.live { // any order: each for itself
+				if ev.DriverChanged.NeverBegan(b.StartedAt) {
+					delete(a.live, ticket)
+				}
+			}
 			a.lost = append(a.lost, a.interrupted(ev.DriverChanged.Lost, ev.Seq, ev.At)...)
 			clear(a.live)
 			if left := len(a.lost) - MaxTries; left > 0 {

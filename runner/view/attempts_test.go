@@ -65,6 +65,20 @@ func TestAttempts(t *testing.T) {
 	check(0, MaxTries)
 }
 
+// A decision that came while nobody drove the run stands in the journal before the next driver does: what it started was not carried out.
+func TestNobodyCarriesOutWhatADecisionStarts(t *testing.T) {
+	a := NewAttempts()
+	start := func(ticket uint64) *event.Reaction {
+		return &event.Reaction{Commands: []event.Command{{Start: &event.Attempt{Run: "r", Ticket: ticket, Node: "n"}}}}
+	}
+	a.Apply([]event.Event{{Seq: 1, At: 1000, RunStarted: &event.RunStarted{}}}, start(1))
+	a.Apply([]event.Event{{Seq: 2, At: 9000, External: &event.External{Kind: event.ExternalDecision}}}, start(2))
+	a.Apply([]event.Event{{Seq: 3, At: 9000, DriverChanged: &event.DriverChanged{Since: 1000}}}, start(2))
+	if lost, live := a.Lost(), a.Live(); len(lost) != 1 || lost[0].Ticket != 1 || len(live) != 1 || live[0].Ticket != 2 {
+		t.Errorf("lost %+v, live %+v; want 1 and 2", lost, live)
+	}
+}
+
 // A cancel that finds the run without a driver stands in the journal before the next driver does: nobody heard the attempt then.
 func TestACancelIsNoSignOfLife(t *testing.T) {
 	a := NewAttempts()

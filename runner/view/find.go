@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Find lists the nodes that a word means: the node with this path; else the instances whose path it is with quoted keys, or
@@ -16,6 +18,18 @@ func (r *Run) Find(word string) []*Node {
 		return list
 	}
 	return r.Named(word)
+}
+
+// WithoutWorktree lists the items that the run of a loop did not do because their worktrees could not be made.
+func (r *Run) WithoutWorktree() (list []*Node) {
+	for _, root := range r.Roots {
+		for _, n := range root.Children {
+			if n.Status == event.Skipped && strings.HasPrefix(n.Reason, event.NoWorktree) {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
 }
 
 // FindLive is [Run.Find] without nodes that have ended, if there are others.

@@ -158,6 +158,9 @@ func (r *Run) Description(n *Node) string {
 	return ""
 }
 
+// Seq returns the number of the last line; 0 before the first.
+func (r *Run) Seq() uint64 { return r.seq }
+
 // Node returns the node of a path, or nil.
 func (r *Run) Node(path string) *Node { return r.byPath[path] }
 
@@ -175,7 +178,7 @@ func (r *Run) add(path, name, kind string) *Node {
 	}
 	p := r.byPath[parent]
 	if p == nil {
-		p = r.add(parent, Base(parent), "")
+		p = r.add(parent, r.nameOf(parent), "")
 	}
 	if len(p.Children) == 0 {
 		r.Leaves[p.Status]--
@@ -187,6 +190,21 @@ func (r *Run) add(path, name, kind string) *Node {
 	}
 	r.follow(n)
 	return n
+}
+
+// nameOf returns the declared name of the node of a path that no transition has named yet: an iteration has the name of its repeat.
+func (r *Run) nameOf(path string) string {
+	base := Base(path)
+	if up := Parent(path); up != "" && r.declared[base] == nil && iteration(path, up) > 0 {
+		return r.nameOf(up)
+	}
+	return base
+}
+
+// iteration is the number at the end of the path of an iteration below up; 0 if there is none.
+func iteration(path, up string) int {
+	i, _ := strconv.Atoi(strings.TrimPrefix(path[len(up):], "/i"))
+	return i
 }
 
 // Parent gives the path above: of build/api[3] it is build/api, of build/api it is build, of build it is "".
@@ -271,8 +289,7 @@ func (n *Node) Iteration() int {
 	if n.Parent == nil || n.Parent.Name != n.Name || strings.HasSuffix(n.Path, "]") {
 		return 0
 	}
-	i, _ := strconv.Atoi(strings.TrimPrefix(n.Path[len(n.Parent.Path):], "/i"))
-	return i
+	return iteration(n.Path, n.Parent.Path)
 }
 
 // tells says whether a node's result is the last word on what a step did: of a step, but not of an iteration of it, whose
@@ -318,15 +335,22 @@ func (n *Node) Duration(now event.Time) time.Duration {
 	return max(0, now.Sub(n.StartedAt))
 }
 
-// Interrupted is what a status reads where people look, of a run that has not ended and that no process drives.
+// Interrupted is what a status reads where people look, of a run that has not ended, that no process drives, and that waits for more than people.
 const Interrupted = "interrupted"
 
 // Word is the run's status where people look.
 func (r *Run) Word() string {
-	if r.Stands != 0 {
+	if r.Stands != 0 && !(r.Status == event.Waiting && r.asks()) {
 		return Interrupted
 	}
 	return string(r.Status)
+}
+
+// asks reports whether a node, or the run, waits for people.
+func (r *Run) asks() bool {
+	asks := r.WaitsFor != nil && r.WaitsFor.Kind == event.WaitDecision
+	r.Each(func(n *Node, _ int) { asks = asks || n.WaitsFor != nil && n.WaitsFor.Kind == event.WaitDecision })
+	return asks
 }
 
 // Duration is how long the run has taken at a time, or took.

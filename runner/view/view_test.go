@@ -436,3 +436,20 @@ func TestIsAbout(t *testing.T) {
 		}
 	}
 }
+
+// A child of an iteration can be shown before its iteration, where a switch leaves the child out.
+func TestIterationOfAChildShownFirst(t *testing.T) {
+	r := New(&ir.Workflow{Name: "w", Nodes: []ir.Node{{Name: "r", Kind: ir.Sequence, Repeat: &ir.Repeat{}, Children: []ir.Node{{Name: "i2", Kind: ir.Step}}}}})
+	r.Apply(nil, &event.Reaction{Transitions: []event.Transition{
+		{Node: "r/i1/i2", Name: "i2", Kind: "step", To: event.Skipped},
+		{Node: "r/i1", Name: "r", Kind: "sequence", To: event.Running},
+	}})
+	for path, want := range map[string]struct {
+		name, kind string
+		iteration  int
+	}{"r": {"r", "sequence", 0}, "r/i1": {"r", "sequence", 1}, "r/i1/i2": {"i2", "step", 0}} {
+		if n := r.Node(path); n.Name != want.name || n.Kind != want.kind || n.Iteration() != want.iteration {
+			t.Errorf("%s has the name %q, the kind %q and the number %d; %+v is wanted", path, n.Name, n.Kind, n.Iteration(), want)
+		}
+	}
+}

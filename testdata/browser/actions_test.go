@@ -76,7 +76,7 @@ type stage struct {
 func (s *stage) begin(workflow, status string, words ...string) string {
 	s.t.Helper()
 	s.run = strings.TrimSpace(s.flowrun("0", append([]string{"apply", "flow.hcl", workflow, "--detach"}, words...)...))
-	s.holds(answer{path: "/runs/" + s.run, has: []string{`"status":"` + status + `"`}})
+	s.holds(answer{path: "/runs/" + s.run, has: []string{`"workflow":"` + workflow + `","status":"` + status + `"`}}) // of the run, and not of one of its nodes
 	return s.run
 }
 
@@ -511,6 +511,21 @@ type point struct{ X, Y float64 }
 // reach shows an element, opens what is folded around it, and returns the place in its middle. Nothing may cover it.
 func (s *stage) reach(element string) point {
 	s.t.Helper()
+	at := s.see(element)
+	for range 100 { // a new drawing moves the elements: wait until the element stays in its place
+		time.Sleep(30 * time.Millisecond)
+		now := s.see(element)
+		if now == at {
+			break
+		}
+		at = now
+	}
+	return at
+}
+
+// see brings an element onto the screen, and returns its middle.
+func (s *stage) see(element string) point {
+	s.t.Helper()
 	text := s.b.says(`(() => {
 		const e = ` + element + `;
 		if (!e) return "no such element";
@@ -587,6 +602,12 @@ func (s *stage) typeInto(field, text string) {
 		s.b.do(chromedp.Evaluate[chromedp.Void](`(` + field + `).focus()`))
 	default:
 		s.click(field)
+		for range 5 { // a new drawing can move the field between the look and the click: click again
+			if kind == "checkbox" || s.b.says(`String(document.activeElement === (`+field+`))`) == "true" {
+				break
+			}
+			s.click(field)
+		}
 	}
 	switch kind {
 	case "checkbox":

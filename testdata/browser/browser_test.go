@@ -396,6 +396,10 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
+// sideways are the sections whose tables are wider than their place, folded ones too.
+const sideways = `(document.querySelectorAll("details").forEach(d => d.open = true),
+	[...document.querySelectorAll(".wide")].filter(w => w.scrollWidth > w.clientWidth).map(w => w.closest("section").innerText.split("\n")[0] + " by " + (w.scrollWidth - w.clientWidth)).join(", "))`
+
 // TestEveryPage: on a phone, a tablet and a wide screen, with and without scripts, no page is wider than the screen, no text of a run becomes
 // code, and nothing is refused by the policy of the pages.
 func TestEveryPage(t *testing.T) {
@@ -411,6 +415,11 @@ func TestEveryPage(t *testing.T) {
 				what := fmt.Sprintf("%s at %d, scripts %v", name, width, scripts)
 				b.open(path)
 				b.check(what)
+				if width == 360 && (name == "limits" || name == "numbers") {
+					if wide := b.says(sideways); wide != "" {
+						b.t.Errorf("%s: tables scroll sideways: %s", what, wide)
+					}
+				}
 				b.clean(what)
 				if *pictures != "" && scripts {
 					b.picture(fmt.Sprintf("%s-%d.png", name, width))

@@ -51,9 +51,20 @@ func TestSite(t *testing.T) {
 	}
 	b.size(1200)
 	b.open("/index.html")
-	b.do(chromedp.SendKeys(chromedp.CSS("#query"), "repeat a step that fails"))
-	b.until(`document.querySelector("#found a")?.innerText === "Repeat a step that fails"`)
-	b.do(chromedp.SendKeys(chromedp.CSS("#query"), "\t\r"))
-	b.until(`document.querySelector("h1")?.innerText === "Repeat a step that fails"`)
+	b.do(chromedp.SendKeys(chromedp.CSS("#flowrun-query"), "repeat a step that fails"))
+	b.until(`document.querySelector("#flowrun-found a")?.innerText === "Retry a step that fails"`)
+	b.do(chromedp.SendKeys(chromedp.CSS("#flowrun-query"), "\t\r"))
+	b.until(`document.querySelector("h1")?.innerText === "Retry a step that fails"`)
+	queries, err := os.ReadFile("../../cmd/site/testdata/queries.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.until(`typeof flowrunSearch === "function"`)
+	for _, line := range strings.Split(strings.TrimSpace(string(queries)), "\n") {
+		query, want, _ := strings.Cut(line, " => ")
+		if first := b.says(fmt.Sprintf("flowrunSearch(flowrunPages, %q).hits[0]?.path ?? `nothing`", query)); first != want {
+			t.Errorf("the search for %q finds first %s, and not %s", query, first, want)
+		}
+	}
 	b.clean("site")
 }

@@ -6,6 +6,16 @@ channel "dev" {
   dedupe = "0s"
 }
 
+agent "cal" {
+  type = "null"
+}
+
+agent "dee" {
+  type = "null"
+}
+
+pool "writers" { members = [agent.cal, agent.dee] }
+
 workflow "profile" {
   step "files" { value = ["users.ts", "schema.ts"] }
 
@@ -35,6 +45,37 @@ workflow "profile" {
     }
   }
 
+  # To an agent, to any member of a pool, and to the member of a name.
+  step "agents" {
+    handoff {
+      to      = agent.dee
+      summary = "The page is there."
+      next    = "Describe it."
+    }
+    depends_on = [step.each, step.over]
+  }
+
+  step "writers" {
+    handoff {
+      to      = pool.writers
+      summary = "The page is there."
+      next    = "Describe it."
+    }
+    depends_on = [step.agents]
+  }
+
+  step "member" {
+    for_each        = ["dee", "dea"]
+    max_concurrency = 1
+    handoff {
+      to      = pool.writers[each.value]
+      summary = "The page is there."
+      next    = "Describe it."
+    }
+    depends_on = [step.writers]
+    on_error   = "continue"
+  }
+
   step "nobody" {
     handoff {
       to      = step.files.output[0] == "users.ts" ? "" : "leo"
@@ -45,5 +86,6 @@ workflow "profile" {
   }
 
   output "id" { value = step.over.output.id }
+  output "no_member" { value = step.member.instances[1].error.reason }
   output "nobody" { value = [step.nobody.error.kind, step.nobody.error.reason] }
 }

@@ -20,7 +20,7 @@ routine "catch_up" {
 routine "strict" {
   every    = "1h"
   workflow = workflow.count
-  missed   = "none"
+  missed   = "skip"
 }
 
 routine "long" {

@@ -2,7 +2,7 @@ agent "codex" {
   type          = "exec"
   command       = ["codex", "exec", "--json", "--sandbox", "workspace-write", "--skip-git-repo-check", "-"]
   input         = "text"
-  output_format = "json"
+  output_format = "assistant"
   pass_env      = ["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"]
   timeout       = "30m"
 }

@@ -2,7 +2,7 @@ agent "gemini" {
   type          = "exec"
   command       = ["gemini", "--output-format", "json", "--approval-mode", "auto_edit", "--skip-trust"]
   input         = "text"
-  output_format = "json"
+  output_format = "assistant"
   pass_env      = ["GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL"]
   timeout       = "30m"
 }

@@ -10,6 +10,7 @@ workflow "w" {
     gates   = [gate.small]
     value   = { size = length(coalesce(step.near.output, step.far.output)) }
     winner  = "near"
+    output  = object({ size = number })
 
     step "near" { run = ["./fetch", "near"] }
     step "far" { run = ["./fetch", "far"] }

@@ -19,6 +19,14 @@ loop "team" {
   handle { workflow = workflow.work }
 }
 
+loop "night" {
+  agents = [agent.sam]
+
+  source "roadmap" { path = "ROADMAP.md" }
+
+  handle { workflow = workflow.work }
+}
+
 workflow "work" {
   step "work" {
     agent = agent.sam

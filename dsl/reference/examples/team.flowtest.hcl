@@ -19,7 +19,22 @@ test "work that is handed in is done after the roadmap" {
   expect = ["loop.closed == 2"]
 }
 
+test "two loops share a roadmap, and no item is done twice" {
+  loops   = [loop.team, loop.night]
+  run_for = "1h"
+  items   = { roadmap = [{ id = "page" }, { id = "menu" }] }
+
+  agent "sam" { replies = [{ output = "done", takes = "10m" }] }
+
+  expect = [
+    "loops.team.closed + loops.night.closed == 2",
+    "len(calls.sam) == 2",
+  ]
+}
+
 test "a forged delivery starts nothing" {
+  loop = loop.team
+
   emit "webhook.ticket" {
     data  = { body = {} }
     forge = true

@@ -19,7 +19,7 @@ routine "kinds" {
   workflow = workflow.reports
   with     = { depth = "full", pages = ["x"], token = "t" }
   overlap  = "never"
-  missed   = "once"
+  missed   = "twice"
 }
 
 routine "secret" {

@@ -27,6 +27,10 @@ const (
 	BusyTimeout = 30 * time.Second
 )
 
+// The log of an older SQLite, from 3.7.0 to 3.51.2, can be damaged by two connections that begin it anew at once. flowrun does not compile
+// with one.
+const _ = uint(sqlite3.SQLITE_VERSION_NUMBER - 3_051_003)
+
 // Guarded are the settings of a connection to a database that may be damaged or a stranger's.
 const Guarded = "&_pragma=cell_size_check(1)&_defensive=1"
 

@@ -102,6 +102,49 @@ func loopsWake(t *testing.T, s Store) {
 	request(t, c, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopPause, Loop: "l"}})
 }
 
+// claimsOutside takes work as a person does, beside somebody else.
+func claimsOutside(t *testing.T, s Store) {
+	c := newCrew(t, s, newWitness())
+	defer c.Close()
+	o, _ := request(t, c, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "claimed outside"}}}).(map[string]any)
+	id, _ := o["id"].(string)
+	claim := func(q event.ClaimRequest) event.Claim {
+		t.Helper()
+		q.Item = string(event.QueueDispatch) + "/" + id
+		got, err := event.ClaimOf(request(t, c, event.StoreRequest{Claim: &q}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	over := func(token uint64) map[string]any {
+		t.Helper()
+		o, _ := request(t, c, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchHandOver, Queue: event.QueueDispatch, ID: id, Token: token,
+			Item: &event.Item{Title: "the rest", Handoff: &event.Handoff{To: "leo", Summary: "half", Next: "the rest"}}}}).(map[string]any)
+		return o
+	}
+	ann := claim(event.ClaimRequest{Operation: event.ClaimTake, Agent: "ann", Lease: time.Hour})
+	leo := claim(event.ClaimRequest{Operation: event.ClaimTake, Agent: "leo", Lease: time.Hour})
+	if !ann.Won || leo.Won || leo.Agent != "ann" {
+		t.Errorf("ann gets %+v, and leo %+v", ann, leo)
+	}
+	claim(event.ClaimRequest{Operation: event.ClaimRelease, Token: ann.Token})
+	leo = claim(event.ClaimRequest{Operation: event.ClaimTake, Agent: "leo", Lease: time.Hour})
+	if !leo.Won || leo.Token <= ann.Token {
+		t.Errorf("leo gets %+v", leo)
+	}
+	if o := over(ann.Token); o["id"] != nil {
+		t.Errorf("the old token %d handed the work over: %v", ann.Token, o)
+	}
+	first, again := over(leo.Token), over(leo.Token)
+	if first["id"] == nil || first["id"] != again["id"] {
+		t.Errorf("the hand-over gives %v, and again %v", first, again)
+	}
+	if late := claim(event.ClaimRequest{Operation: event.ClaimRenew, Token: leo.Token, Lease: time.Hour}); late.Won || late.State != event.ClaimClosed {
+		t.Errorf("work that was handed over can be renewed: %+v", late)
+	}
+}
+
 // handsOver kills the host at each commit of a run that hands work over, and cancels the run, so that another host does not ask again. For
 // each work that is there, the message that nobody sent is a dead letter.
 func handsOver(t *testing.T, s Store) {

@@ -22,19 +22,34 @@ func (c *crew) queued(runs ...string) {
 	}
 }
 
+// awaiting is a run that waits for a message between two tasks, however long that takes.
+func awaiting() Program {
+	return Program{Tasks: []Task{{Name: "a"}, {Name: "w", Note: true, After: []string{"a"}}, {Name: "b", After: []string{"w"}}}}
+}
+
+// let lets runs of [awaiting] end, one after the other.
+func (c *crew) let(runs ...string) {
+	c.t.Helper()
+	for _, run := range runs {
+		c.work()
+		signal(c.t, c, run, note("w", nil))
+		c.mustWork(event.Succeeded, run)
+	}
+}
+
 func groupsQueue(t *testing.T, s Store) {
 	w := newWitness()
 	c := newCrew(t, s, w)
-	a := c.start(pausing(time.Minute), "g", "")
-	b := c.start(pausing(time.Minute), "g", "queue")
-	third := c.start(pausing(time.Minute), "g", "")
-	other := c.start(pausing(time.Hour), "another", "")
+	a := c.start(awaiting(), "g", "")
+	b := c.start(awaiting(), "g", "queue")
+	third := c.start(awaiting(), "g", "")
+	other := c.start(awaiting(), "another", "")
 	c.work()
 	c.queued(b, third)
 	if n := len(w.took("a")); n != 2 {
 		t.Errorf("%d runs have begun, want that of the group and that of the other", n)
 	}
-	c.mustWork(event.Succeeded, a, b, third, other)
+	c.let(a, b, third, other)
 	order(c, a, other, "end of "+a, b, "end of "+b, third, "end of "+third, "end of "+other)
 	if list := events(t, c, b); list[0].At < events(t, c, a)[3].At {
 		t.Error("the second began before the first had ended")
@@ -43,25 +58,25 @@ func groupsQueue(t *testing.T, s Store) {
 
 func groupsSkip(t *testing.T, s Store) {
 	c := newCrew(t, s, newWitness())
-	a, b := c.start(pausing(time.Minute), "g", "skip"), c.start(pausing(time.Minute), "g", "skip")
+	a, b := c.start(awaiting(), "g", "skip"), c.start(awaiting(), "g", "skip")
 	c.mustWork(event.Skipped, b)
 	if list, want := events(t, c, b), (engine.Group{Name: "g"}).SkipReason(a); len(list) != 1 || list[0].RunStarted.Skip != want {
 		t.Errorf("the journal of the run that was skipped holds %d events, and the first says %q", len(list), list[0].RunStarted.Skip)
 	}
-	c.mustWork(event.Succeeded, a)
-	c.mustWork(event.Succeeded, c.start(pausing(time.Minute), "g", "skip"))
+	c.let(a)
+	c.let(c.start(awaiting(), "g", "skip"))
 }
 
 func groupsCancelPrevious(t *testing.T, s Store) {
 	c := newCrew(t, s, newWitness())
-	a, waits := c.start(pausing(time.Minute), "g", ""), c.start(pausing(time.Minute), "g", "")
+	a, waits := c.start(awaiting(), "g", ""), c.start(awaiting(), "g", "")
 	c.work()
-	b := c.start(pausing(time.Minute), "g", "cancel_previous")
+	b := c.start(awaiting(), "g", "cancel_previous")
 	c.mustWork(event.Cancelled, a, waits)
 	if list := events(t, c, waits); len(list) != 1 || list[0].RunStarted.Cancelled != (engine.Group{Name: "g"}).CancelReason() {
 		t.Errorf("the journal of the run that waited holds %v", kinds(list))
 	}
-	c.mustWork(event.Succeeded, b)
+	c.let(b)
 }
 
 func groupsCancelled(t *testing.T, s Store) {
@@ -83,12 +98,13 @@ func groupsCancelled(t *testing.T, s Store) {
 // groupsAndMessages has a run that waits for its turn take the message that it got meanwhile when it has begun.
 func groupsAndMessages(t *testing.T, s Store) {
 	c := newCrew(t, s, newWitness())
-	a, b := c.start(pausing(time.Minute), "g", ""), c.start(listening(), "g", "")
+	a, b := c.start(awaiting(), "g", ""), c.start(listening(), "g", "")
 	c.work()
 	signal(t, c, b, note("hears", said()))
 	c.work()
 	c.queued(b)
-	c.mustWork(event.Succeeded, a, b)
+	c.let(a)
+	c.mustWork(event.Succeeded, b)
 	heard(t, s, c, b)
 }
 
@@ -108,6 +124,28 @@ func groupsOfTheDead(t *testing.T, s Store) {
 		c.left = []string{waits, a}
 		c.mustWork(event.Succeeded, a, b, waits)
 		order(c, b, "end of "+b, a, "end of "+a, waits, "end of "+waits)
+		c.Close()
+	}
+}
+
+// groupsOfTheLeft: a run whose process has died keeps its turn, and goes on before the others when another process drives it.
+func groupsOfTheLeft(t *testing.T, s Store) {
+	for name, end := range map[string]func(*crew){"killed": func(c *crew) { c.Crash() }, "closed": func(c *crew) { c.Close() }} {
+		left := newCrew(t, s, newWitness())
+		a := left.start(awaiting(), name, "")
+		left.work()
+		end(left)
+		c := newCrew(t, s, newWitness())
+		b := c.start(awaiting(), name, "")
+		c.work()
+		c.queued(b)
+		other := left.takeOver(newWitness(), a)
+		other.let(a)
+		c.let(b)
+		if list := events(t, c, a); events(t, c, b)[0].At < list[len(list)-1].At {
+			t.Errorf("%s: a run began before the end of the run that has the turn", name)
+		}
+		other.Close()
 		c.Close()
 	}
 }

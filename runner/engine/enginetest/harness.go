@@ -19,8 +19,8 @@ type Harness struct {
 	// Bubble runs each test in a bubble of package synctest. The hosts take the time from package time, so that the time moves when all
 	// goroutines wait: a slow machine does not change what happens first.
 	Bubble bool
-	// Unlike are the tests that a host does not pass, by name, and why that is meant. They are skipped.
-	Unlike map[string]string
+	// Parallel runs tests at once, as many as the flag -parallel says: most of the time, the hosts wait.
+	Parallel bool
 }
 
 // Kind is a set of abilities of a host.
@@ -35,6 +35,10 @@ const (
 	Alone
 	// Workers: several workers carry out the attempts of one run. They outlive the process that drives it, and its hosts are a [Crew].
 	Workers
+	// Begins: a start makes the first batch of the journal. With other hosts the first driver makes it.
+	Begins
+	// Fleet: any process may drive any run, and nobody knows whether one will: a run keeps what it has while none does.
+	Fleet
 )
 
 // Crew is a host whose attempts are carried out by workers.
@@ -78,6 +82,19 @@ var (
 	ErrCrashed = errors.New("the process was killed")
 	ErrDisk    = errors.New("input/output error")
 )
+
+// FaultAt returns what a host asks before and after each commit: the answer is fault's at the nth one, before or after that became durable.
+func FaultAt(n int, after bool, fault func() error) func(isAfter bool) error {
+	return func(isAfter bool) error {
+		if isAfter != after {
+			return nil
+		}
+		if n--; n > 0 {
+			return nil
+		}
+		return fault()
+	}
+}
 
 // drive drives a run to its end and moves time along as long as it takes.
 func drive(ctx context.Context, s Store, h Host, run string, w engine.Watcher) error {

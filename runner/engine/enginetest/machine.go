@@ -216,7 +216,7 @@ func (m *machine) start(i int) {
 		}
 	}
 	if needs != nil {
-		a.Admission = &event.Admission{Needs: needs}
+		a.Admission = &event.Admission{Needs: needs, Classify: t.Classify}
 	}
 	switch {
 	case t.Claim != "":

@@ -90,7 +90,7 @@ func messagesOnce(t *testing.T, s Store) {
 				t.Fatal(where, err)
 			}
 			if end, err := h.Drive(context.Background(), run, nil); err != nil || end.Status != event.Succeeded {
-				t.Errorf("%s: run %s has ended %s (%v)", where, run, end.Status, err)
+				t.Errorf("%s: run %s has ended %s (%v); %s", where, run, end.Status, err, failures(h, run))
 			}
 		}
 		told := func(channel string) (keys int) {

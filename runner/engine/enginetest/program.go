@@ -43,6 +43,8 @@ type Task struct {
 	Scarce int `json:"scarce,omitempty"`
 	// Needs is what each attempt needs of what runs share, besides what Scarce says.
 	Needs []event.Need `json:"needs,omitempty"`
+	// Classify goes with the Needs.
+	Classify []event.Classify `json:"classify,omitempty"`
 	// Hold makes the task take its Needs and keep them until the run ends.
 	Hold bool `json:"hold,omitempty"`
 	// Spare, if not "", is what a scarce task asks for instead when it was refused, as the same attempt. There is one of it.

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,7 @@ func Run(t *testing.T, h Harness) {
 		run   func(*testing.T, Store)
 	}{
 		{"a start is durable, and one however often it is asked for", 0, startIsDurable},
+		{"a start makes the first event", Begins, startBegins},
 		{"a run goes to its end", 0, runsToEnd},
 		{"an executor says when an attempt started, and not later than its end", 0, startsOfOtherClocks},
 		{"what is shown is durable", 0, shownIsDurable},
@@ -36,6 +38,7 @@ func Run(t *testing.T, h Harness) {
 		{"a crash loses what was in flight, and says so", Blocks | Alone, crashInFlight},
 		{"a broken commit is the last", Alone, brokenCommit},
 		{"another machine is noticed", 0, otherMachine},
+		{"another machine is noticed before the first drive", Begins, otherFirstMachine},
 		{"a cancel reaches live attempts", Blocks, cancelLive},
 		{"a cancel waits for a driver", 0, cancelBeforeDrive},
 		{"a cancel while nobody drives starts nothing again", 0, cancelBetweenDrives},
@@ -62,6 +65,7 @@ func Run(t *testing.T, h Harness) {
 		{"runs that wait for it hear that a breaker has opened, and closed", Shares, brokenIsTold},
 		{"runs that wait for it hear that a person has closed a breaker", Shares, resetIsTold},
 		{"a breaker does not count what its condition leaves out", Shares, brokenByCondition},
+		{"a breaker reads an error as rules have classified it", Shares, classifiedFirst},
 		{"a probe that dies with its driver is lost, and the next one probes after the reset", Blocks | Shares, probeDies},
 		{"nothing of an agent starts before the moment that the other side named", Shares, heldByOther},
 		{"nothing of an agent without bounds starts before the moment that the other side named", Shares, heldWithoutBounds},
@@ -84,8 +88,9 @@ func Run(t *testing.T, h Harness) {
 		{"a run cancels those of its group before it", Shares, groupsCancelPrevious},
 		{"a run that waits for its turn can be cancelled", Shares, groupsCancelled},
 		{"a run that waits for its turn gets its messages when it begins", Shares, groupsAndMessages},
-		{"a dead process holds no turn", Shares, groupsOfTheDead},
-		{"a run that comes back waits for the run that has the turn", Shares, groupsOfTheReturned},
+		{"a dead process holds no turn", Shares | Alone, groupsOfTheDead},
+		{"a run that comes back waits for the run that has the turn", Shares | Alone, groupsOfTheReturned},
+		{"a run keeps its turn while nobody drives it", Shares | Fleet, groupsOfTheLeft},
 		{"a parked run keeps its turn", Shares | Parks, groupsOfTheParked},
 		{"a called run shares the turn of its caller", Shares, groupsOfChildren},
 		{"called runs that share a turn take turns", Shares, groupsOfSiblings},
@@ -97,6 +102,7 @@ func Run(t *testing.T, h Harness) {
 		{"an item has one winner, and its work is done once, whatever crashes", Shares, itemsOnce},
 		{"work that is handed over and its message are there together, whatever crashes", Shares, handsOver},
 		{"a message reaches its channels, and of equal ones the first, whatever crashes", Shares, messagesOnce},
+		{"who claims work outside of a loop holds it by the newest token, and hands it over once", Shares, claimsOutside},
 		{"what concerns a loop wakes the runs that listen, as few messages", Shares, loopsWake},
 		{"an event reaches the runs that wait for it, once, whatever crashes", Shares, eventsOnce},
 		{"an event starts one run for each subscription, whatever crashes", Shares, eventsStartOnce},
@@ -131,8 +137,8 @@ func Run(t *testing.T, h Harness) {
 			if test.needs&^h.Kind != 0 {
 				t.Skip("this host is of another kind")
 			}
-			if why := h.Unlike[test.name]; why != "" {
-				t.Skip(why)
+			if h.Parallel {
+				t.Parallel()
 			}
 			s := h.NewStore(t)
 			if h.Bubble {
@@ -162,7 +168,7 @@ func mustEnd(t *testing.T, s Store, h Host, run string, want event.Status) {
 	}
 	end, err := h.Drive(context.Background(), run, nil)
 	if err != nil || end.Status != want {
-		t.Fatalf("the run ended %s (%v), want %s", end.Status, err, want)
+		t.Fatalf("the run ended %s (%v), want %s; %s", end.Status, err, want, failures(h, run))
 	}
 }
 
@@ -177,6 +183,35 @@ func events(t *testing.T, h Host, run string) []event.Event {
 }
 
 func read(h Host, run string) ([]event.Event, error) {
+	all, _, err := readAll(h, run)
+	return all, err
+}
+
+// failures says which attempts of a run did not succeed.
+func failures(h Host, run string) (text string) {
+	list, err := read(h, run)
+	for _, ev := range list {
+		if f := ev.AttemptFinished; f != nil && f.Error != nil {
+			text += fmt.Sprintf("attempt %d of %s is %s: %s; ", f.Attempt, f.Node, f.Outcome, f.Error.Message)
+		}
+	}
+	if err != nil {
+		text += err.Error()
+	}
+	return text
+}
+
+// isEnded reports whether the journal of a run holds its end.
+func isEnded(t *testing.T, h Host, run string) bool {
+	t.Helper()
+	_, end, err := readAll(h, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return end != nil
+}
+
+func readAll(h Host, run string) ([]event.Event, *event.End, error) {
 	var batches []journal.Batch
 	header, definition, err := h.Journal(context.Background(), run, func(b journal.Batch) error {
 		b.Body = slices.Clone(b.Body)
@@ -184,11 +219,11 @@ func read(h Host, run string) ([]event.Event, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m, err := Factory(header, definition)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var all []event.Event
 	var out event.Reaction
@@ -196,16 +231,16 @@ func read(h Host, run string) ([]event.Event, error) {
 	for _, b := range batches {
 		list, err := fold.Replay(b, &out)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, list...)
 	}
 	for i := range all {
 		if i > 0 && all[i].At < all[i-1].At {
-			return nil, errors.New("time runs back in the journal")
+			return nil, nil, errors.New("time runs back in the journal")
 		}
 	}
-	return all, nil
+	return all, fold.End(), nil
 }
 
 // kinds is the sequence of events by kind.

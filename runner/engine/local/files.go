@@ -6,11 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/memory/private"
-	"github.com/flowrun/flowrun/runner/artifact"
+	"github.com/flowrun/flowrun/memory/private/durable"
 )
 
 // The files and folders of a store.
@@ -24,14 +23,9 @@ const (
 	reserveFile  = "reserve"    // room to give back
 )
 
-// ownNames are the possible contents of a folder before it holds a store, when the creation of a
-// store was cut off.
-var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal",
-	identityFile + ".new", setupLock, driversDir, marksDir, snapshotsDir, ".gitignore", logsDir, artifact.Dir, databaseFile + ".restored", "env", "backups"}
-
 // makeFolder makes the store's folder. One that holds other things, and no store, is refused.
 func makeFolder(dir string) error {
-	if err := refuseForeign(dir); err != nil {
+	if err := durable.RefuseForeign(dir, ErrNotStore, identityFile); err != nil {
 		return err
 	}
 	return private.MakeFolder(dir)
@@ -46,33 +40,6 @@ func prepareFolder(dir string, d *disk) error {
 		}
 	}
 	return d.createFile(filepath.Join(dir, ".gitignore"), "*\n")
-}
-
-func refuseForeign(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Name() == identityFile {
-			return nil
-		}
-	}
-	for _, e := range entries {
-		if !slices.Contains(ownNames, e.Name()) && !ofMemory(e.Name()) {
-			return fmt.Errorf("%w: it holds %s; name an empty folder, or one that is not there yet", ErrNotStore, e.Name())
-		}
-	}
-	return nil
-}
-
-// ofMemory reports whether a file belongs to the memory, which shares the folder and may be older
-// than the store.
-func ofMemory(name string) bool {
-	return strings.HasPrefix(name, "memory.") || strings.HasPrefix(name, "vectors-")
 }
 
 // createFile creates a private file with the given text. An existing file stays unchanged.

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestConformance(t *testing.T) {
-	enginetest.Run(t, enginetest.Harness{Kind: enginetest.Blocks | enginetest.Shares | enginetest.Parks | enginetest.Alone, Bubble: true, NewStore: func(t *testing.T) enginetest.Store {
+	enginetest.Run(t, enginetest.Harness{Kind: enginetest.Blocks | enginetest.Shares | enginetest.Parks | enginetest.Alone | enginetest.Begins, Bubble: true, NewStore: func(t *testing.T) enginetest.Store {
 		return &store{dir: t.TempDir() + "/.flowrun"}
 	}})
 }
@@ -76,15 +76,7 @@ func (h *host) BreakAt(n int) { h.faultAt(n, false, func() error { return engine
 func (h *host) faultAt(n int, after bool, fault func() error) {
 	h.commits.turn <- struct{}{}
 	defer func() { <-h.commits.turn }()
-	h.commits.fault = func(isAfter bool) error {
-		if isAfter != after {
-			return nil
-		}
-		if n--; n > 0 {
-			return nil
-		}
-		return fault()
-	}
+	h.commits.fault = enginetest.FaultAt(n, after, fault)
 }
 
 // unlock lets go of the process's lock, as its death would.

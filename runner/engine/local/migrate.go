@@ -95,9 +95,6 @@ func openWriter(dir string, d *disk) (*writer, error) {
 
 func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 	ctx := context.Background()
-	if err := checkVersion(c.QueryRowContext(ctx, "SELECT sqlite_version()")); err != nil {
-		return err
-	}
 	if err := durable.CheckPragmas(c, map[string]string{"journal_mode": "wal", "synchronous": strconv.Itoa(d.synchronous()), "foreign_keys": "1"}); err != nil {
 		return err
 	}

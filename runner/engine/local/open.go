@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 
 	_ "modernc.org/sqlite"
@@ -18,10 +16,6 @@ import (
 	"github.com/flowrun/flowrun/memory/private/durable"
 	"github.com/flowrun/flowrun/runner/engine"
 )
-
-// oldestSQLite is the first version without the race of two connections that reset the log (3.7.0 to 3.51.2), which
-// could damage the file.
-var oldestSQLite = [3]int{3, 51, 3}
 
 const (
 	// checkpointPages is how long the log grows before it is written back: 16 MiB, so that a burst of commits pays once.
@@ -180,26 +174,6 @@ func checkIdentity(identity string, row *sql.Row) error {
 	}
 	if identity != "" && identity != id {
 		return fmt.Errorf("%w: the folder belongs to store %s, %s is that of store %s", ErrReplaced, identity, databaseFile, id)
-	}
-	return nil
-}
-
-func checkVersion(row *sql.Row) error {
-	var text string
-	if err := row.Scan(&text); err != nil {
-		return err
-	}
-	var have [3]int
-	for i, part := range strings.SplitN(text, ".", 3) {
-		have[i], _ = strconv.Atoi(part)
-	}
-	for i := range have {
-		if have[i] != oldestSQLite[i] {
-			if have[i] < oldestSQLite[i] {
-				return fmt.Errorf("SQLite %s is too old: %v at least", text, oldestSQLite)
-			}
-			break
-		}
 	}
 	return nil
 }

@@ -175,6 +175,7 @@ func (d *drive) parkRun() error {
 		return nil
 	}
 	d.keepState()
+	d.kept.wait() // the next driver may be this process, and begins from it
 	parked := int64(0)
 	err := d.engine.writeUrgent(func(tx *transaction) (err error) {
 		parked, err = tx.exec(`UPDATE runs SET seq = ?, link = ?, owner = NULL, clean = 1, parked = owner, due = nullif(?, 0) WHERE key = ? AND owner = ?

@@ -103,6 +103,7 @@ type storing struct {
 	// The first transaction of the drive that answers attempts finds out whether answers were recorded before. Only transactions touch these.
 	looked   bool
 	answered bool
+	packs    packs
 }
 
 // answerAttempt queues an attempt for its answer.
@@ -237,6 +238,7 @@ func (s *storing) answerIn(tx *transaction, rows *batchRows, attempts []*event.A
 		}
 		s.looked = true
 	}
+	rows.packs = &s.packs
 	if err := rows.begin(tx, s.answered); err != nil {
 		return nil, nil, err
 	}

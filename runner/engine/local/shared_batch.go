@@ -18,6 +18,7 @@ type batchRows struct {
 	last    *batchSpace   // the space that was used last, or nil
 	spare   []batchRow
 	args    []any
+	packs   *packs // of the recorded answers; nil: each is a row
 }
 
 // batchSpace has the rows of a space that were read or changed.
@@ -27,6 +28,8 @@ type batchSpace struct {
 	begins  []string // keys of rows that are read first
 	answers []string // keys of the answers of first attempts. They are read first only where an answer may have been recorded
 	changed []string // in the order of the first changes
+	packs   bool     // some of the rows may be in packs
+	again   bool     // some of these are recorded answers of earlier attempts
 }
 
 // batchRow is a row as it is after the requests so far.
@@ -34,6 +37,7 @@ type batchRow struct {
 	body    []byte
 	found   bool
 	changed bool // and not yet written
+	packs   bool // it is a recorded answer that may be in a pack
 }
 
 // prepare forgets all rows, and notes which rows attempts begin with. It needs no transaction.
@@ -43,7 +47,7 @@ func (b *batchRows) prepare(attempts []*event.Attempt) {
 	}
 	for _, s := range b.order {
 		clear(s.rows)
-		s.begins, s.answers, s.changed = s.begins[:0], s.answers[:0], s.changed[:0]
+		s.begins, s.answers, s.changed, s.packs, s.again = s.begins[:0], s.answers[:0], s.changed[:0], false, false
 	}
 	clear(b.spare)
 	b.answers, b.spare = b.answers[:0], b.spare[:0]
@@ -52,11 +56,12 @@ func (b *batchRows) prepare(attempts []*event.Attempt) {
 		at := shared.AnswerPlace(a)
 		b.answers = append(b.answers, at)
 		if s := b.space(at.Space); s.rows[at.Key] == nil {
-			s.rows[at.Key] = b.newRow()
-			if a.Attempt == 1 && a.Store.KV != nil {
+			r, kv := b.newRow(), a.Store.KV != nil
+			s.rows[at.Key], r.packs, s.packs = r, kv, s.packs || kv
+			if kv && a.Attempt == 1 {
 				s.answers = append(s.answers, at.Key)
 			} else {
-				s.begins = append(s.begins, at.Key)
+				s.begins, s.again = append(s.begins, at.Key), s.again || kv
 			}
 		}
 		for _, at := range shared.AppendBegins(buf[:0], a) {
@@ -84,6 +89,11 @@ func (b *batchRows) begin(tx *transaction, answered bool) error {
 		err := b.read(s, s.begins)
 		if err == nil && answered {
 			err = b.read(s, s.answers)
+		}
+		if err == nil && b.packs != nil && s.packs && (answered || s.again) {
+			if err = b.packs.read(b.sharedRows, s.name); err == nil {
+				b.packs.fill(s)
+			}
 		}
 		if err != nil {
 			return err
@@ -201,6 +211,13 @@ func (b *batchRows) flush() error {
 
 // write writes the changed rows of a space. A statement binds the name of the space once.
 func (b *batchRows) write(s *batchSpace) error {
+	if b.packs != nil && s.packs {
+		if key, body, ok := b.packs.pack(s); ok {
+			if err := b.sharedRows.Put(s.name, key, body); err != nil {
+				return err
+			}
+		}
+	}
 	for part := range inParts(s.changed) {
 		args := append(b.args[:0], s.name)
 		for _, key := range part {

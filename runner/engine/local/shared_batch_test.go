@@ -3,11 +3,16 @@ package local
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/limits"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/shared"
@@ -194,6 +199,105 @@ func TestRecordedAnswersAreRead(t *testing.T) {
 		}
 	}
 	if v, err := e.Ask(context.Background(), event.StoreRequest{KV: &event.KVRequest{Operation: "get", Namespace: "n", Key: "k"}}); err != nil || v != 1.0 {
+		t.Errorf("the number is %v (%v)", v, err)
+	}
+}
+
+// The answers of a transaction with many operations are one row, and are read from there: by another attempt of a step, by the next drive, and
+// by a drive after one that wrote more of them. A long answer is a row of its own.
+func TestPackedAnswersAreRead(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	request := func(i, attempt int) *event.Attempt {
+		a := &event.Attempt{Run: "r", Key: fmt.Sprint("k", i), Node: fmt.Sprintf("s[%d]", i), Attempt: attempt,
+			Store: &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr, Namespace: "n", Key: "k", By: 1}}}
+		if i == 5 {
+			a.Store.KV = &event.KVRequest{Operation: ir.KVCAS, Namespace: "n", Key: "long", Value: strings.Repeat("x", limits.MaxInline)}
+		}
+		return a
+	}
+	want := map[int]value.Value{}
+	answer := func(drive *storing, attempt int, undone bool, numbers ...int) {
+		t.Helper()
+		var attempts []*event.Attempt
+		for _, i := range numbers {
+			attempts = append(attempts, request(i, attempt))
+		}
+		err := e.write(func(tx *transaction) error {
+			var rows batchRows
+			rows.prepare(attempts)
+			answers, _, err := drive.answerIn(tx, &rows, attempts)
+			if undone && err == nil {
+				return &shared.Refusal{Message: "undone"}
+			}
+			for at, i := range numbers {
+				if err != nil {
+					break
+				}
+				if is, known := want[i]; known && !value.Equal(answers[at].Output, is) {
+					t.Errorf("attempt %d of %d: the answer is %v, want %v", attempt, i, answers[at].Output, is)
+				}
+				want[i] = answers[at].Output
+			}
+			return err
+		})
+		if err != nil && !undone {
+			t.Fatal(err)
+		}
+	}
+	from := func(first, end int) (list []int) {
+		for i := first; i < end; i++ {
+			list = append(list, i)
+		}
+		return list
+	}
+	drive := func() *storing { return &storing{engine: e, run: &claimed{id: "r"}} }
+	first, second, third := drive(), drive(), drive()
+	answer(first, 1, false, from(0, 40)...)
+	answer(first, 2, false, 3, 4, 5)
+	answer(first, 1, true, from(40, 80)...)
+	answer(first, 1, false, from(40, 80)...)
+	answer(first, 2, false, 0, 79, 41)
+	answer(second, 1, false, append(from(80, 100), from(0, 80)...)...)
+	answer(third, 1, false, 99, 0, 41, 5)
+	answer(third, 1, false, from(0, 100)...)
+	if got := want[99]; len(want) != 100 || !value.Equal(got, 99.0) { // all but the long one count
+		t.Errorf("%d operations, and the last one is answered %v", len(want), got)
+	}
+	var rows int
+	if err := e.read.QueryRow("SELECT count(*) FROM shared WHERE space = 'answers r'").Scan(&rows); err != nil || rows != 4 {
+		t.Errorf("the answers are %d rows, want three packs and the long one (%v)", rows, err)
+	}
+	if err := e.write(func(tx *transaction) error { return shared.Forget(sharedRows{tx}, "r", e.now()) }); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := shared.HasAnswers(e.readRows(), "r"); err != nil || has {
+		t.Errorf("the run has ended, and has answers: %v, %v", has, err)
+	}
+}
+
+// A pack that is cut off ends the drive: an operation whose answer cannot be read must not be done again.
+func TestDamagedPackIsRefused(t *testing.T) {
+	e := newStore(t).open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	a := &event.Attempt{Run: "r", Key: "k", Node: "s", Attempt: 1, Store: &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr, Namespace: "n", Key: "k", By: 1}}}
+	for _, row := range []struct{ key, body string }{{packKey(0), "\x03s k\x05"}, {packPrefix + "z", ""}} {
+		err := e.write(func(tx *transaction) error {
+			return errors.Join(sharedRows{tx}.Clear("answers r"), sharedRows{tx}.Put("answers r", row.key, []byte(row.body)))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = e.write(func(tx *transaction) error {
+			var rows batchRows
+			rows.prepare([]*event.Attempt{a})
+			_, _, err := (&storing{engine: e, run: &claimed{id: "r"}}).answerIn(tx, &rows, []*event.Attempt{a})
+			return err
+		})
+		if no := (*shared.Refusal)(nil); !errors.As(err, &no) {
+			t.Errorf("%q: %v", row.key, err)
+		}
+	}
+	if v, err := e.Ask(context.Background(), event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVGet, Namespace: "n", Key: "k"}}); err != nil || v != nil {
 		t.Errorf("the number is %v (%v)", v, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun/memory/private"
@@ -31,9 +32,11 @@ import (
 // KeepEvery is how many events lie between two snapshots at least. To replay so many takes 40 to 100 ms.
 const KeepEvery = 10_000
 
-// keepShare is how long lies between two snapshots at least, for each byte of the first: twenty times as long as it takes to write one, which is
-// 36 ns a byte.
-const keepShare = 20 * 36 * time.Nanosecond
+// The next two are CPU time of the process: a run whose process has to wait for a processor has done no more work than one that has it alone.
+
+// keepShare is how long lies between two snapshots at least, for each byte of the first: fifty times as long as it takes to make and write one,
+// which is 36 ns a byte.
+const keepShare = 50 * 36 * time.Nanosecond
 
 // keepFirst is how long a drive lasts before its first snapshot. A run that ends before is not worth one: of 50,000 null attempts, which take
 // half a second, it was a tenth of the CPU.
@@ -42,57 +45,109 @@ const keepFirst = time.Second
 // maxSnapshot bounds the file of a snapshot, in bytes: its reader holds it in memory.
 const maxSnapshot = 256 << 20
 
+// worthBeside is the smallest snapshot, in bytes, that is written beside the drive. A smaller one is written in less time than a commit takes.
+const worthBeside = 1 << 20
+
 // keeping is what a drive knows of the last snapshot of its run.
 type keeping struct {
-	off  bool // this drive writes none
-	seq  uint64
-	size int // in bytes
-	at   time.Time
+	off     bool // this drive writes none
+	seq     uint64
+	size    int           // in bytes; more than that if one was given up
+	at      time.Duration // by processTime: of the snapshot, or of the beginning of the drive
+	written chan struct{} // closed when the snapshot that is written beside the drive is; nil without one
+}
+
+// wait waits until no snapshot is being written.
+func (k *keeping) wait() {
+	if k.written != nil {
+		<-k.written
+		k.written = nil
+	}
 }
 
 // isEarly reports whether a snapshot would take too much of the time of a drive that has lasted from began to now.
-func (k *keeping) isEarly(now, began time.Time) bool {
-	return now.Sub(began) < keepFirst || now.Sub(k.at) < time.Duration(k.size)*keepShare
+func (k *keeping) isEarly(now, began time.Duration) bool {
+	return now-began < keepFirst || now-k.at < time.Duration(k.size)*keepShare
 }
 
-// keepState writes a snapshot if the next one is due, between two batches. One that cannot be written is missing, and that is all.
+// most is how many bytes a snapshot may have that is made now: a quarter more than the time since the last one is worth. One that has more is
+// given up. What that took is wasted, so that the next try comes after twice the time; all tries together take a twentieth of the time at most.
+func (k *keeping) most(now time.Duration) int {
+	return min(max(int((now-k.at)/keepShare)*5/4, worthBeside), maxSnapshot)
+}
+
+// giveUp notes that a snapshot would have more than most bytes.
+func (k *keeping) giveUp(most int) {
+	k.size, k.off = most*8/5, most == maxSnapshot
+}
+
+// processTime is the CPU time of this process.
+func processTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it cannot fail
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// keepState writes a snapshot if the next one is due, between two batches. One that cannot be written is missing, and that is all. The drive
+// goes on while a large one is written and synced: only its bytes are made between two batches.
 func (d *drive) keepState() {
-	k, e := &d.kept, d.engine
-	if k.off || d.run.seq-k.seq < e.keepEvery() || d.end() != nil || e.commits.isFull() ||
-		e.options.KeepEvery == 0 && k.isEarly(time.Now(), d.began) {
+	k, e, most := &d.kept, d.engine, maxSnapshot
+	if k.off || d.run.seq-k.seq < e.keepEvery() || d.end() != nil || e.commits.isFull() {
 		return
 	}
-	d.waitForShown() // it tallies
-	b, err := d.encodeState()
-	if err == nil {
-		_ = e.writeSnapshot(d.run.id, b)
+	if e.options.KeepEvery == 0 {
+		now := processTime()
+		if k.isEarly(now, d.began) {
+			return
+		}
+		most = k.most(now)
 	}
-	*k = keeping{err != nil, d.run.seq, len(b), time.Now()}
+	d.waitForShown(0) // it tallies
+	k.wait()
+	b, err := d.encodeState(most)
+	if errors.Is(err, snapshot.ErrTooLong) {
+		k.giveUp(most)
+		return
+	}
+	*k = keeping{off: err != nil, seq: d.run.seq, size: len(b), at: processTime()}
+	switch run := d.run.id; {
+	case err != nil:
+	case len(b) < worthBeside:
+		_ = e.writeSnapshot(run, b)
+	default:
+		written := make(chan struct{})
+		k.written = written
+		go func() {
+			defer close(written)
+			_ = e.writeSnapshot(run, b)
+		}()
+	}
 }
 
 // keepEvery is how many events lie between two snapshots at least.
 func (e *Engine) keepEvery() uint64 { return cmp.Or(e.options.KeepEvery, KeepEvery) }
 
-// encodeState returns the file of a snapshot.
-func (d *drive) encodeState() ([]byte, error) {
-	state, err := d.session.Fold().State()
+// encodeState returns the file of a snapshot of at most so many bytes: a head, and the state of the fold, which has a checksum of its own. All is
+// made in one buffer, as large as the last one and an eighth.
+func (d *drive) encodeState(most int) ([]byte, error) {
+	b, err := d.engine.appendHead(make([]byte, 0, min(d.kept.size*9/8, most)), d.run.header, &head{d.run.seq, d.run.link, d.tally, d.usage})
 	if err != nil {
 		return nil, err
 	}
-	return d.engine.encodeHead(d.run.header, &head{d.run.seq, d.run.link, d.tally, d.usage}, state)
+	return d.session.Fold().AppendState(b, most)
 }
 
-// encodeHead returns the length of a head, the head, a checksum of both, and the state of the fold, which has a checksum of its own.
-func (e *Engine) encodeHead(header journal.Header, h *head, state []byte) ([]byte, error) {
+// appendHead appends the length of a head, the head, and a checksum of both to b, which is empty.
+func (e *Engine) appendHead(b []byte, header journal.Header, h *head) ([]byte, error) {
 	c := snapshot.NewWriter(e.snapshotFormat(header))
 	h.code(c)
-	b, err := c.Close()
+	own, err := c.Close()
 	if err != nil {
 		return nil, err
 	}
-	b = append(binary.AppendUvarint(make([]byte, 0, len(b)+len(state)+sha256.Size+binary.MaxVarintLen64), uint64(len(b))), b...)
+	b = append(binary.AppendUvarint(b, uint64(len(own))), own...)
 	sum := sha256.Sum256(b)
-	return append(append(b, sum[:]...), state...), nil
+	return append(b, sum[:]...), nil
 }
 
 // head is what a snapshot has besides the state of the fold.
@@ -216,7 +271,7 @@ func (d *drive) recallState(ctx context.Context, definition []byte) bool {
 	if d.kept.off || d.watched || !d.run.driven || d.run.pending || d.run.ended {
 		return false
 	}
-	b, written, err := d.engine.readSnapshot(d.run.id)
+	b, err := d.engine.readSnapshot(d.run.id)
 	if err != nil || b == nil {
 		return false
 	}
@@ -237,28 +292,24 @@ func (d *drive) recallState(ctx context.Context, definition []byte) bool {
 	status := d.run.status
 	s.Fold().Bind(d.engine.artifacts.Run(d.run.id))
 	d.setSession(ctx, s)
-	d.tally, d.usage, d.kept = h.tally, h.usage, keeping{seq: h.seq, size: len(b), at: written}
+	d.tally, d.usage, d.kept = h.tally, h.usage, keeping{seq: h.seq, size: len(b), at: d.began}
 	if o.Watch != nil {
 		o.Watch(d.run.id, []event.Event{{Seq: 1, At: header.Created, RunStarted: &first}}, &event.Reaction{}, true)
 	}
 	if d.rebuildFrom(ctx, h.seq) == nil {
 		return true
 	}
-	d.session, d.past, d.tally, d.usage, d.run.status, d.kept = nil, nil, durations.Tally{}, shared.UsageTally{}, status, keeping{}
+	d.session, d.past, d.tally, d.usage, d.run.status, d.kept = nil, nil, durations.Tally{}, shared.UsageTally{}, status, keeping{at: d.began}
 	return false
 }
 
-// readSnapshot reads the snapshot of a run, and when it was written; nil if there is none.
-func (e *Engine) readSnapshot(run string) (b []byte, written time.Time, err error) {
-	info, err := os.Lstat(e.snapshotPath(run))
+// readSnapshot reads the snapshot of a run; nil if there is none.
+func (e *Engine) readSnapshot(run string) ([]byte, error) {
+	b, err := private.ReadFile(e.snapshotPath(run), maxSnapshot+1)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, written, nil
+		return nil, nil
 	}
-	if err == nil {
-		written = info.ModTime()
-		b, err = private.ReadFile(e.snapshotPath(run), maxSnapshot+1)
-	}
-	return b, written, err
+	return b, err
 }
 
 // checkSnapshot returns an error unless the journal of the run has the batch that a snapshot was made after.
@@ -278,7 +329,7 @@ func (e *Engine) checkSnapshot(ctx context.Context, c *claimed, h *head) error {
 
 // examineSnapshot compares the snapshot of a run with the state that the journal gives. odd is what is wrong with it; had is false if there is none.
 func (e *Engine) examineSnapshot(ctx context.Context, c *claimed, definition []byte) (had bool, odd error) {
-	b, _, err := e.readSnapshot(c.id)
+	b, err := e.readSnapshot(c.id)
 	if err == nil && b == nil || c.ended || e.options.Restore == nil {
 		return false, nil
 	}
@@ -312,7 +363,7 @@ func (e *Engine) examineSnapshot(ctx context.Context, c *claimed, definition []b
 	if !errors.Is(err, errEnough) {
 		return true, err
 	}
-	want, err := d.encodeState()
+	want, err := d.encodeState(maxSnapshot)
 	if err == nil && !bytes.Equal(want, b) {
 		err = fmt.Errorf("the state after event %d is not the one that its journal gives", h.seq)
 	}

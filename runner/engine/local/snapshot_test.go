@@ -28,6 +28,7 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/snapshot"
 )
 
 var errStopped = errors.New("the test stops it")
@@ -359,9 +360,9 @@ func TestDoctorComparesSnapshots(t *testing.T) {
 	h, state, err := e.decodeState(c.header, k.read(t))
 	k.must(t, err)
 	h.tally = durations.Tally{}
-	b, err := e.encodeHead(c.header, &h, state)
+	b, err := e.appendHead(nil, c.header, &h)
 	k.must(t, err)
-	k.must(t, os.WriteFile(k.path(), b, 0o600))
+	k.must(t, os.WriteFile(k.path(), append(b, state...), 0o600))
 	if h := k.examine(t); len(h.Odd) != 1 || !strings.Contains(h.Odd[0].Err.Error(), "not the one that its journal gives") {
 		t.Errorf("doctor hears %+v", h)
 	}
@@ -448,6 +449,57 @@ func TestSnapshotsOnAFullDisk(t *testing.T) {
 	}
 }
 
+// slowFiles are files of which a snapshot is not synced until somebody releases it.
+type slowFiles struct {
+	files
+	syncing atomic.Bool
+	release chan struct{}
+	late    atomic.Bool
+}
+
+func (f *slowFiles) open(path string, flag int) (file, error) {
+	x, err := f.files.open(path, flag)
+	if err == nil && strings.HasSuffix(path, unnamed) && strings.Contains(path, snapshotsDir) {
+		x = slowFile{x, f}
+	}
+	return x, err
+}
+
+type slowFile struct {
+	file
+	of *slowFiles
+}
+
+func (f slowFile) Sync() error {
+	f.of.syncing.Store(true)
+	select {
+	case <-f.of.release:
+	case <-time.After(time.Minute):
+		f.of.late.Store(true)
+	}
+	return f.file.Sync()
+}
+
+// The drive goes on while a large snapshot is written, and waits for it at its end.
+func TestALargeSnapshotIsWrittenBesideTheDrive(t *testing.T) {
+	k := newKeeperOf(t, "agent \"null\" {\n  type = \"null\"\n}\n\nworkflow \"w\" {\n  step \"s\" {\n    for_each = range(25000)\n    agent    = agent.null\n  }\n}\n")
+	f := &slowFiles{files: system{}, release: make(chan struct{})}
+	k.disk, k.every = &disk{files: f}, 5000
+	released := false
+	k.must(t, k.drive(t, math.MaxInt32, func([]event.Event, *event.Reaction, bool) {
+		if !released && f.syncing.Load() {
+			released = true
+			close(f.release)
+		}
+	}))
+	if !released || f.late.Load() {
+		t.Errorf("nothing happened while the snapshot was written: released %v", released)
+	}
+	if left, err := os.ReadDir(k.dir + "/" + snapshotsDir); err != nil || len(left) != 0 {
+		t.Errorf("the run has ended, and %v stays (%v)", left, err)
+	}
+}
+
 // Prune removes the snapshot with its run, and what a crash has left; a backup has none, and a restore removes those that may be ahead.
 func TestPruneAndBackupKnowSnapshots(t *testing.T) {
 	k := newKeeper(t, 60)
@@ -513,23 +565,62 @@ func TestALongRunIsResumed(t *testing.T) {
 	}
 }
 
-// A drive writes no snapshot in its first second, and then one in twenty times the time that the last one took.
+// A drive writes no snapshot in its first second, and then one in fifty times the time that the last one took. One that would take longer is given
+// up, and the next try comes after twice the time.
 func TestSnapshotsTakeLittleTime(t *testing.T) {
-	began := time.Unix(1000, 0)
-	last := keeping{size: 10 << 20, at: began.Add(2 * time.Second)}
+	const began = time.Minute
+	last := keeping{size: 10 << 20, at: began + 2*time.Second}
 	pause := 10 << 20 * keepShare
 	for _, c := range []struct {
 		k     keeping
 		after time.Duration
 		early bool
 	}{
-		{keeping{}, keepFirst - 1, true},
-		{keeping{}, keepFirst, false},
+		{keeping{at: began}, keepFirst - 1, true},
+		{keeping{at: began}, keepFirst, false},
 		{last, 2*time.Second + pause - 1, true},
 		{last, 2*time.Second + pause, false},
 	} {
-		if early := c.k.isEarly(began.Add(c.after), began); early != c.early {
+		if early := c.k.isEarly(began+c.after, began); early != c.early {
 			t.Errorf("%v after the beginning, with %+v: early is %v", c.after, c.k, early)
 		}
+	}
+	if most := last.most(last.at + pause); most < last.size || most > last.size*4/3 {
+		t.Errorf("at its turn a snapshot may have %d bytes, and the last one had %d", most, last.size)
+	}
+	const hours = 24
+	k, tried := keeping{at: began}, time.Duration(0)
+	for now := began; now < began+hours*time.Hour && !k.off; now += time.Second { // the state is never small enough
+		if k.isEarly(now, began) {
+			continue
+		}
+		most := k.most(now)
+		tried += time.Duration(most) * keepShare / 50
+		if now > began+time.Minute && tried > (now-began)/19 {
+			t.Fatalf("%v after the beginning, tries have taken %v", now-began, tried)
+		}
+		k.giveUp(most)
+	}
+	if !k.off {
+		t.Error("a state that is too large for a file is tried again and again")
+	}
+}
+
+// A drive gives a snapshot up that would take too long, and goes on.
+func TestALargeStateIsGivenUp(t *testing.T) {
+	k := newKeeper(t, 60)
+	k.must(t, k.drive(t, 20, nil))
+	e := k.engine(t)
+	defer e.Close()
+	c, err := e.scanRun(e.read.QueryRow(runRow, k.run).Scan, k.run)
+	k.must(t, err)
+	m, err := e.options.Factory(c.header, k.definition)
+	k.must(t, err)
+	d := &drive{engine: e, run: &c, session: engine.NewSession(engine.Start{Header: c.header}, m), watch: func([]event.Event, *event.Reaction, bool) {}}
+	k.must(t, d.rebuildFrom(context.Background(), 0))
+	b, err := d.encodeState(maxSnapshot)
+	k.must(t, err)
+	if _, err := d.encodeState(len(b) / 2); !errors.Is(err, snapshot.ErrTooLong) {
+		t.Errorf("of %d bytes, half are enough (%v)", len(b), err)
 	}
 }

@@ -103,7 +103,7 @@ func (p *life) wake(r *admission.Request) error {
 		s := e.runs[r.Run]
 		return e.commit(func() { s.hearGrant(r) })
 	}
-	at := slices.IndexFunc(p.drivers, func(d *driver) bool { return d.s.start.Header.Run == r.Run })
+	at := slices.IndexFunc(p.drivers, func(d *driver) bool { return d.s.Start.Header.Run == r.Run })
 	if at < 0 {
 		return fmt.Errorf("sim: a request of run %s, which nobody drives, was granted", r.Run)
 	}
@@ -112,8 +112,7 @@ func (p *life) wake(r *admission.Request) error {
 }
 
 func (s *stored) hearGrant(r *admission.Request) {
-	s.inboxID++
-	s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: event.ExternalGranted, Node: r.Node, Data: float64(r.Ticket)})
+	s.hear(event.External{Kind: event.ExternalGranted, Node: r.Node, Data: float64(r.Ticket)})
 }
 
 // forgetDead removes the requests of processes that have died.
@@ -378,7 +377,7 @@ func (d *driver) recallRequests() {
 		return
 	}
 	for _, r := range d.e.line.state.Requests() {
-		if r.Run == d.s.start.Header.Run {
+		if r.Run == d.s.Start.Header.Run {
 			d.asks.refused[r.Ticket] = r.Key
 		}
 	}

@@ -175,7 +175,7 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 				delete(s.tickets, cmd.Cancel.Ticket)
 				s.delayed[cmd.Cancel.Node] = cmd.Cancel.Reason != "the process that ran it died"
 			}
-		case a != nil && a.Kind != event.HoldAttempt && a.Kind != event.NotifyAttempt:
+		case a != nil && a.Kind != event.HoldAttempt && !tells(a):
 			if _, again := s.tickets[a.Ticket]; again {
 				continue
 			}

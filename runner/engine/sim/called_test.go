@@ -65,6 +65,7 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 		s.j, s.taken, s.held = newJourney(), map[string]int{}, events[0].RunStarted.Held
 	}
 	s.j.watch(events, r)
+	c.noteGiven(run, r)
 	if wrong := s.j.noteCancels(events, r); wrong != "" {
 		c.t.Errorf("seed %d: %s", c.seed, wrong)
 	}
@@ -145,7 +146,7 @@ func (c *simulation) tookEnd(s *seen, f *event.ChildFinished) {
 		c.t.Errorf("seed %d: %q took the end of %s %d times", c.seed, s.name, f.Node, s.taken[f.Run])
 	}
 	switch k := c.runs[f.Run]; {
-	case k.end == nil && len(k.j.status) == 0 && f.Status == event.Cancelled: // it was never made
+	case k.end == nil && len(k.j.status) == 0 && (f.Status == event.Cancelled || f.Error != nil && f.Error.Reason == event.ReasonGroup): // it was never made
 	case k.end == nil || ending(*k.end) != ending(event.End{Status: f.Status, Outputs: f.Outputs}):
 		c.t.Errorf("seed %d: %q heard that %q ended %s, but its end is %+v", c.seed, s.name, k.name, f.Status, k.end)
 	}

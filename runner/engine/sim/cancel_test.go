@@ -58,7 +58,7 @@ func (c *simulation) pickNode(r *rand.Rand) string {
 // cancelled in an earlier batch.
 func (j *journey) noteCancels(events []event.Event, r *event.Reaction) (wrong string) {
 	for _, cmd := range r.Commands {
-		if a := cmd.Start; a != nil && !a.Compensate && a.Kind != event.HoldAttempt && a.Kind != event.NotifyAttempt {
+		if a := cmd.Start; a != nil && !a.Compensate && a.Kind != event.HoldAttempt && !tells(a) {
 			for path := a.Node; path != ""; path = view.Parent(path) {
 				if j.ended[path] {
 					wrong = a.Node + " starts after a person has cancelled " + path
@@ -87,14 +87,14 @@ func tookCancel(path string, r *event.Reaction) bool {
 		})
 }
 
-// cancelledWait reports whether a person has cancelled a wait for an event of the run. The run that repeats it waits again, and reuses
-// the step that has published the event.
+// cancelledWait reports whether a wait for an event of the run was cancelled, by a person or with the run. The run that repeats it waits
+// again, and reuses the step that has published the event.
 func (c *simulation) cancelledWait() (cancelled bool) {
 	j := c.runs[root].j
 	eachNode(c.runs[root].w.Nodes, func(n *ir.Node) {
 		w := did[*ir.Wait](n)
 		for path, name := range j.names {
-			cancelled = cancelled || w != nil && w.Event != "" && name == n.Name && j.status[path] == event.Cancelled && len(j.ended) > 0
+			cancelled = cancelled || w != nil && w.Event != "" && name == n.Name && j.status[path] == event.Cancelled
 		}
 	})
 	return cancelled

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // TestConformance: the simulation is a host like any other.
 func TestConformance(t *testing.T) {
-	enginetest.Run(t, enginetest.Harness{Kind: enginetest.Shares | enginetest.Parks | enginetest.Alone, NewStore: func(*testing.T) enginetest.Store { return harness{NewStore(1)} }})
+	enginetest.Run(t, enginetest.Harness{Kind: enginetest.Shares | enginetest.Parks | enginetest.Alone | enginetest.Begins, NewStore: func(*testing.T) enginetest.Store { return harness{NewStore(1)} }})
 }
 
 type harness struct{ *Store }
@@ -41,21 +40,11 @@ func (w world) Holds(run string, condition *event.Late) (bool, error) {
 type process struct{ *Engine }
 
 func (p *process) CrashAt(n int, after bool) {
-	p.faultAt(n, after, func() error { p.Engine.Close(); return enginetest.ErrCrashed })
+	p.fault = enginetest.FaultAt(n, after, func() error { p.Engine.Close(); return enginetest.ErrCrashed })
 }
 
-func (p *process) BreakAt(n int) { p.faultAt(n, false, func() error { return enginetest.ErrDisk }) }
-
-func (p *process) faultAt(n int, after bool, fault func() error) {
-	p.fault = func(isAfter bool) error {
-		if isAfter != after {
-			return nil
-		}
-		if n--; n > 0 {
-			return nil
-		}
-		return fmt.Errorf("commit: %w", fault())
-	}
+func (p *process) BreakAt(n int) {
+	p.fault = enginetest.FaultAt(n, false, func() error { return enginetest.ErrDisk })
 }
 
 func (p *process) Crash() {

@@ -165,12 +165,12 @@ func (p *life) take(run string, w engine.Watcher) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.opts.Factory(s.start.Header, s.start.Definition)
+	session, err := s.Session(e.opts.Factory)
 	if err != nil {
 		return nil, err
 	}
 	d := &driver{e: e, s: s, life: p, watch: w, live: map[uint64]event.Attempt{}, asks: newAsks()}
-	d.setSession(engine.NewSession(s.start, m))
+	d.setSession(session)
 	p.drivers = append(p.drivers, d)
 	err = d.rebuild()
 	if err != nil { // nothing was carried out: the run is as it was
@@ -282,7 +282,7 @@ func (p *life) drop(d *driver) {
 	}
 }
 
-func (d *driver) run() string { return d.s.start.Header.Run }
+func (d *driver) run() string { return d.s.Start.Header.Run }
 
 // rebuild replays the journal and plans what follows from it. On the first drive the past is news, and what it asks for
 // is still to be done. A parked run goes on as if it had been driven all the time.
@@ -291,14 +291,9 @@ func (d *driver) rebuild() error {
 		Parked:  d.s.parked.process == d.e.epoch && !d.s.parked.waits, // for its turn, while nobody drove it
 		Changed: event.DriverChanged{Lost: d.s.driven && !d.s.clean, DeathLimit: d.e.opts.DeathLimit}}
 	d.s.parked = parked{}
-	var last *engine.Round
-	for _, b := range d.s.batches {
-		r, err := d.session.Rebuild(b)
-		if err != nil {
-			return err
-		}
-		d.show(r.Events, &r.Out, d.s.driven)
-		last = r
+	last, err := d.s.Rebuild(d.session, func(r *engine.Round) { d.show(r.Events, &r.Out, d.s.driven) })
+	if err != nil {
+		return err
 	}
 	d.s.driven = true
 	if d.end() != nil {
@@ -311,7 +306,7 @@ func (d *driver) rebuild() error {
 		}
 	}
 	if last == nil { // the run waited for its turn, or was cancelled meanwhile
-		first := d.s.start.First
+		first := d.s.Start.First
 		t.First = &first
 	}
 	t.Fresh = d.e.wall() <= d.session.Fold().Last()
@@ -361,7 +356,7 @@ func (d *driver) show(events []event.Event, r *event.Reaction, replayed bool) {
 		d.watch(events, r, replayed)
 	}
 	if d.e.opts.Watch != nil {
-		d.e.opts.Watch(d.s.start.Header.Run, events, r, replayed)
+		d.e.opts.Watch(d.s.Start.Header.Run, events, r, replayed)
 	}
 }
 
@@ -425,9 +420,9 @@ func (d *driver) turn(ctx context.Context) error {
 		}
 		lost = errors.Join(lost, shared.ApplyAsks(&e.shared, d.run(), engine.Asks(r.Out.Commands), e.wall()))
 		due, idle := d.session.Fold().Due()
-		lost = errors.Join(lost, shared.NoteRest(&e.shared, d.run(), shared.RestOf(&d.s.start.First, due, idle)))
+		lost = errors.Join(lost, shared.NoteRest(&e.shared, d.run(), shared.RestOf(&d.s.Start.First, due, idle)))
 		if end := d.end(); end != nil {
-			lost = errors.Join(lost, shared.EndRun(&e.shared, shared.EndOf(&d.s.start.First, end), e.wall()))
+			lost = errors.Join(lost, shared.EndRun(&e.shared, shared.EndOf(&d.s.Start.First, end), e.wall()))
 		}
 	})
 	if err = cmp.Or(err, lost); err != nil {
@@ -511,7 +506,7 @@ func (d *driver) startSuccessor(ctx context.Context) error {
 	if end == nil || d.s.ended {
 		return nil
 	}
-	next, ok := engine.Successor(d.s.start, end)
+	next, ok := engine.Successor(d.s.Start, end)
 	if !ok {
 		return nil
 	}
@@ -533,7 +528,7 @@ func (e *Engine) dies(p float64) bool {
 
 // lookAround takes what has come into the inbox.
 func (d *driver) lookAround() {
-	for _, x := range d.s.inbox {
+	for _, x := range d.s.Inbox.Waiting {
 		_ = event.Shorten(&x, d.e.put) // if it fails, the message is whole
 		d.session.Message(x)
 	}
@@ -669,7 +664,7 @@ func (d *driver) answer(a *event.Attempt) error {
 		return errors.Join(dead, err)
 	}
 	late, faults := time.Duration(0), d.e.opts.Faults
-	if faults.MaxCrashes = 0; faults != (Faults{}) {
+	if faults.MaxCrashes, faults.CrashAt = 0, 0; faults != (Faults{}) { // a crash at one point leaves all others in their time
 		late = time.Duration(d.e.rng.Int64N(int64(time.Second)))
 	}
 	d.plan(coming{at: d.e.now.Add(late), answer: &answer})
@@ -758,7 +753,7 @@ func (d *driver) startChild(ask event.StartChild, wish engine.Wish) error {
 		if wish.Cancels > 0 {
 			return answer(engine.Unmade(ask))
 		}
-		_, err := d.e.Start(context.Background(), engine.Child(d.s.start, ask))
+		_, err := d.e.Start(context.Background(), engine.Child(d.s.Start, ask))
 		if no := (*engine.Deadlock)(nil); errors.As(err, &no) {
 			return answer(no.AnswerCaller(ask))
 		}

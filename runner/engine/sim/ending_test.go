@@ -111,6 +111,7 @@ func newJourney() *journey {
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
 	shared := slices.ContainsFunc(events[1:], func(ev event.Event) bool { return ev.DriverChanged != nil })
+	broken := map[string]bool{} // by path: a breaker refused its attempt
 	for _, ev := range events {
 		if ev.RunStarted != nil {
 			j.never = ev.RunStarted.Cancelled != ""
@@ -122,6 +123,7 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 			if delete(j.flying, f.Ticket); f.Gate == "" && !f.Compensate && f.Outcome == event.Lost {
 				j.lost[f.Node] = true
 			}
+			broken[f.Node] = broken[f.Node] || f.Outcome == event.Refused && f.Error != nil && f.Error.Reason == event.ReasonBreaker
 		}
 		if ev.DriverChanged != nil {
 			for _, node := range j.flying { // any order: each is marked
@@ -130,8 +132,7 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		}
 	}
 	for _, t := range r.Transitions {
-		broken := t.To == event.FailedS && t.Result != nil && t.Result.Error != nil && t.Result.Error.Reason == event.ReasonBreaker
-		if (t.WaitsFor != nil || broken) && t.Attempt == 0 && !j.lost[t.Node] { // refused: nothing has begun
+		if (t.WaitsFor != nil || t.From == event.Running && broken[t.Node]) && t.Attempt == 0 && !j.lost[t.Node] { // refused: nothing has begun
 			delete(j.first, t.Node)
 		}
 	}
@@ -141,16 +142,17 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		}
 		if x := c.Cancel; x != nil && j.first[x.Node] == 0 && !j.begun[x.Ticket] && startsUnseen(r, x) {
 			j.began(x.Node, "")
+			j.unsure[x.Node] = j.unsure[x.Node] || shared
 		}
 		if c.Start != nil {
 			j.begun[c.Start.Ticket] = true
-			if a := c.Start; a.Gate == "" && !a.Compensate && a.Kind != event.HoldAttempt {
+			if a := c.Start; a.Gate == "" && !a.Compensate && a.Kind != event.HoldAttempt && !tells(a) {
 				j.unsure[a.Node] = j.unsure[a.Node] || shared
 				j.flying[a.Ticket] = a.Node
 			}
 		}
 		switch a := c.Start; {
-		case a == nil || a.Gate != "" || a.Kind == event.NotifyAttempt:
+		case a == nil || a.Gate != "" || tells(a):
 		case a.Compensate && !j.tickets[a.Ticket]:
 			j.tickets[a.Ticket] = true
 			if n := len(j.undone); n == 0 || j.undone[n-1] != a.Node { // after a wait for the run's hold it has another ticket
@@ -291,8 +293,8 @@ func (c *simulation) judge(run *seen) {
 	}
 }
 
-// blocks checks that what needs a node whose failure stopped the run is blocked, directly or through others. These are nodes that
-// stand at the top, for in groups there are failures that do not count.
+// blocks checks that what needs a node whose failure stopped the run is blocked, directly or through others, but for nodes that a person
+// has cancelled, and what needs these. All are nodes that stand at the top, for in groups there are failures that do not count.
 func (c *simulation) blocks(run *seen) {
 	g, err := plan.Build(c.program, run.w.Name)
 	if err != nil {
@@ -307,7 +309,7 @@ func (c *simulation) blocks(run *seen) {
 			n := &g.Nodes[i]
 			bad[i] = bad[i] || n.OnError == "stop" && run.end.Error.Node == n.Name && run.j.status[n.Name] == event.FailedS && !run.j.tolerated[n.Name]
 			for _, a := range n.Awaits {
-				bad[i] = bad[i] || bad[a.Node] && (n.TriggerRule == "" && a.Needs || n.TriggerRule == ir.NoneFailed || n.TriggerRule == ir.AllSuccess)
+				bad[i] = bad[i] || bad[a.Node] && !run.j.ended[n.Name] && (n.TriggerRule == "" && a.Needs || n.TriggerRule == ir.NoneFailed || n.TriggerRule == ir.AllSuccess)
 			}
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +57,26 @@ func tell(r *rand.Rand, p *ir.Program) {
 			}
 		})
 	}
+	all := breakers(p)
+	for _, of := range slices.Sorted(maps.Keys(all)) {
+		all[of].Notify = to()
+	}
+}
+
+// breakers are those of a program, by what they are of.
+func breakers(p *ir.Program) map[string]*ir.Breaker {
+	out := map[string]*ir.Breaker{}
+	for i := range p.Agents {
+		if b := p.Agents[i].Breaker; b != nil {
+			out["agent "+p.Agents[i].Name] = b
+		}
+	}
+	for i := range p.Quotas {
+		if b := p.Quotas[i].Breaker; b != nil {
+			out["quota "+p.Quotas[i].Name] = b
+		}
+	}
+	return out
 }
 
 // send carries out an attempt that sends a message. The process may die before, between and behind the questions to the store.
@@ -67,6 +89,13 @@ func (c *simulation) send(a *event.Attempt) event.AttemptFinished {
 	}
 	for i := range p.Sends {
 		s := &p.Sends[i]
+		if data, _ := s.Message.Data.(map[string]any); s.Message.Kind == event.MessageBreaker {
+			of := fmt.Sprint(data["kind"], " ", data["name"])
+			if b := breakers(c.program)[of]; b == nil || !slices.Contains(b.Notify, s.Channel.Name) {
+				c.t.Errorf("seed %d: channel %q is told of the breaker of %s", c.seed, s.Channel.Name, of)
+			}
+			c.changes++
+		}
 		if s.Channel.Name == "deaf" {
 			p.Ended(s, errors.New("nobody listens"))
 			continue
@@ -120,4 +149,9 @@ func (c *simulation) checkMessages(t *testing.T, calm bool) {
 			t.Errorf("seed %d: the message %s was sent %d times", c.seed, what, n)
 		}
 	}
+}
+
+// tells reports whether an attempt sends a message, or asks which changes of breakers there are to tell: it belongs to no node.
+func tells(a *event.Attempt) bool {
+	return a.Kind == event.NotifyAttempt || a.Store != nil && a.Store.Breakers != nil
 }

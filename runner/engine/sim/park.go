@@ -123,7 +123,7 @@ func (e *Engine) Wakeable(_ context.Context, limit int) (runs []string, next eve
 	for _, s := range list {
 		at := s.parked
 		switch {
-		case at.due != 0 && at.due <= e.wall(), !at.waits && len(s.inbox) > 0, at.waits && e.turnCame(e.findTurn(s.start.Header.Run)):
+		case at.due != 0 && at.due <= e.wall(), !at.waits && len(s.Inbox.Waiting) > 0, at.waits && e.turnCame(e.findTurn(s.Start.Header.Run)):
 			if len(runs) < limit && !slices.Contains(runs, at.top) {
 				runs = append(runs, at.top)
 			}

@@ -99,7 +99,7 @@ func (w *writer) quotas(timed bool) {
 	w.line(1, "}")
 	if timed && per%3 > 0 {
 		w.line(1, "circuit_breaker {")
-		w.line(2, "failures = %d", requests)
+		w.line(2, "failures = %d", 1+requests%2)
 		w.line(2, `reset    = "%ds"`, 3*per)
 		if per%3 == 1 {
 			w.line(2, `when     = "error.kind != 'blocking'"`)

@@ -1,12 +1,12 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,20 +40,16 @@ type Store struct {
 
 // stored is one run.
 type stored struct {
-	start   engine.Start
-	batches []journal.Batch
-	inbox   []event.External
-	inboxID int64
-	cancels int // asked for so far
-	driven  bool
-	clean   bool // the last driver stopped by itself
-	ended   bool
-	parked  parked
-	group   engine.Line     // the line of a run of a group
-	number  int             // of the run in the order of their starts
-	queued  bool            // a driver waits for the turn of the run
-	asks    []event.Command // of the first batch, until the run is stored
-	rest    *shared.Rest    // after the first batch
+	engine.Record
+	driven bool
+	clean  bool // the last driver stopped by itself
+	ended  bool
+	parked parked
+	group  engine.Line     // the line of a run of a group
+	number int             // of the run in the order of their starts
+	queued bool            // a driver waits for the turn of the run
+	asks   []event.Command // of the first batch, until the run is stored
+	rest   *shared.Rest    // after the first batch
 }
 
 // NewStore makes an empty store whose chance is drawn from a seed.
@@ -209,9 +205,9 @@ func (e *Engine) makeRun(s engine.Start, begins bool) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &stored{start: s, number: len(e.runs)}
+	made := &stored{Record: engine.Record{Start: s}, number: len(e.runs)}
 	if begins {
-		made.batches, made.asks = []journal.Batch{b}, engine.Asks(out.Commands)
+		made.Batches, made.asks = []journal.Batch{b}, engine.Asks(out.Commands)
 		due, idle := fold.Due()
 		made.rest = shared.RestOf(&first, due, idle)
 	}
@@ -242,48 +238,31 @@ func (e *Engine) postAll(posts []shared.Post) {
 		if s == nil || s.ended {
 			continue
 		}
-		x := p.External
-		if x.Kind == event.ExternalEvent && len(s.inbox) >= engine.MaxInbox {
-			oldest := slices.IndexFunc(s.inbox, func(x event.External) bool { return x.Kind == event.ExternalEvent })
-			if oldest >= 0 {
-				s.inbox = slices.Delete(s.inbox, oldest, oldest+1)
-				x = engine.Dropping(x)
-			}
-		}
-		packed, err := engine.PackExternal(x, []event.ExternalKind{x.Kind})
-		if err != nil {
-			panic("sim: " + err.Error()) // package shared bounds it
-		}
-		if begins := engine.InPlaceOf(x); begins != "" {
-			s.inbox = slices.DeleteFunc(s.inbox, func(old event.External) bool { return engine.InPlaceOf(old) == begins })
-		}
-		s.post(packed)
+		s.hear(p.External)
 		if err := shared.Stir(&e.shared, p.Run); err != nil {
 			panic("sim: " + err.Error()) // it is a map
 		}
 	}
 }
 
+// hear takes a message of what runs share in.
+func (s *stored) hear(x event.External) {
+	if err := s.Inbox.Post(x); err != nil {
+		panic("sim: " + err.Error()) // package shared bounds it
+	}
+}
+
 // Signal implements engine.Engine.
 func (e *Engine) Signal(_ context.Context, run string, x event.External) error {
-	packed, err := engine.PackExternal(x, e.opts.Externals)
+	s, err := e.stored(run)
 	if err != nil {
 		return err
 	}
-	s, err := e.stored(run)
-	cancel := x.Kind == event.ExternalCancel
-	switch {
-	case err != nil || s.ended && cancel:
-		return err
-	case s.ended:
-		return fmt.Errorf("%w: run %s", engine.ErrEnded, run)
-	case len(s.inbox) >= engine.MaxInbox && !cancel:
-		return fmt.Errorf("%w: run %s", engine.ErrInboxFull, run)
-	}
-	return e.commit(func() {
-		s.post(packed)
+	dead := e.commit(func() {
+		err = s.Inbox.Signal(x, e.opts.Externals, s.ended)
 		e.changes++
 	})
+	return cmp.Or(dead, err)
 }
 
 // Cancel implements engine.Engine.
@@ -291,34 +270,17 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	return e.Signal(ctx, run, event.External{Kind: event.ExternalCancel, Reason: reason})
 }
 
-// post puts a message into the inbox.
-func (s *stored) post(packed []byte) {
-	s.inboxID++
-	x, err := engine.UnpackExternal(s.inboxID, packed)
-	if err != nil {
-		panic("sim: " + err.Error()) // PackExternal has made it
-	}
-	if s.inbox = append(s.inbox, x); x.Kind == event.ExternalCancel {
-		s.cancels++
-	}
-}
-
 // wish asks for a run's cancel until it has been asked as often as is wished.
-func (e *Engine) wish(run string, w engine.Wish) error {
+func (e *Engine) wish(run string, w engine.Wish) (err error) {
 	s := e.runs[run]
-	if s.ended || s.cancels >= w.Cancels {
+	if s.ended || s.Inbox.Cancels >= w.Cancels {
 		return nil
 	}
-	packed, err := engine.PackExternal(event.External{Kind: event.ExternalCancel, Reason: w.Reason}, nil)
-	if err != nil {
-		return err
-	}
-	return e.commit(func() {
+	dead := e.commit(func() {
 		e.changes++
-		for s.cancels < w.Cancels {
-			s.post(packed)
-		}
+		err = s.Inbox.CancelUpTo(w)
 	})
+	return cmp.Or(dead, err)
 }
 
 // Journal implements engine.Engine.
@@ -327,23 +289,13 @@ func (e *Engine) Journal(_ context.Context, run string, each func(journal.Batch)
 	if err != nil {
 		return journal.Header{}, nil, err
 	}
-	for _, b := range s.batches {
-		if err := each(b); err != nil {
-			return s.start.Header, s.start.Definition, err
-		}
-	}
-	return s.start.Header, s.start.Definition, nil
+	return s.Read(each)
 }
 
 // keep is what a commit changes.
 func (s *stored) keep(b journal.Batch, events []event.Event, files event.Artifacts) {
 	b.From = files
-	s.batches = append(s.batches, b)
-	for _, ev := range events {
-		if ev.External != nil {
-			s.inbox = slices.DeleteFunc(s.inbox, func(x event.External) bool { return x.Inbox == ev.External.Inbox })
-		}
-	}
+	s.Keep(b, events)
 }
 
 // KV returns the values of kv that do not expire, by NAMESPACE/KEY.

@@ -31,7 +31,7 @@ func (s *Store) callers(run string) (list []string) {
 		if known == nil {
 			break
 		}
-		run = known.start.First.Parent
+		run = known.Start.First.Parent
 	}
 	return list
 }
@@ -132,7 +132,7 @@ func (w waits) Below(run string) (lines []engine.Line, _ error) {
 }
 
 func (w waits) counts(r *admission.Request) bool {
-	return r.Run != w.but && !r.Lapsed && w.runs[r.Run].cancels == 0
+	return r.Run != w.but && !r.Lapsed && w.runs[r.Run].Inbox.Cancels == 0
 }
 
 // joinLine makes this process the one that waits for a run's turn, or has it. It reports whether the run need not wait: it takes no
@@ -152,7 +152,7 @@ func (e *Engine) joinLine(run string) (in bool, err error) {
 	}
 	var d *engine.Deadlock
 	if in = turns.Find(run).Granted || s.cancelledInLine(); !in {
-		d = e.findDeadlock(s.group, run, s.start.First.Parent)
+		d = e.findDeadlock(s.group, run, s.Start.First.Parent)
 		in = d != nil // the run is there and must come to its end
 	}
 	if in && !turns.Find(run).Granted {
@@ -173,7 +173,7 @@ func (e *Engine) joinLine(run string) (in bool, err error) {
 }
 
 // cancelledInLine reports whether a run that waits for its turn is cancelled, so that nothing of it is executed.
-func (s *stored) cancelledInLine() bool { return s.cancels > min(len(s.batches), 1) }
+func (s *stored) cancelledInLine() bool { return s.Inbox.Cancels > min(len(s.Batches), 1) }
 
 // turnCame reports whether a run need not wait for its turn any more: the turn has come, or the run is cancelled.
 func (s *Store) turnCame(r *admission.Request) bool {
@@ -232,10 +232,6 @@ func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
 		return err
 	}
 	made.group = n.line
-	cancel, err := engine.PackExternal(event.External{Kind: event.ExternalCancel, Reason: g.CancelReason()}, nil)
-	if err != nil {
-		return err
-	}
 	var unheard error
 	err = e.commit(func() {
 		e.runs[s.Header.Run] = made
@@ -250,9 +246,7 @@ func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
 			e.turns = n.turns
 		}
 		for _, run := range n.cancelled {
-			if e.runs[run].cancels == 0 {
-				e.runs[run].post(cancel)
-			}
+			unheard = errors.Join(unheard, e.runs[run].Inbox.CancelUpTo(engine.Wish{Cancels: 1, Reason: g.CancelReason()}))
 		}
 	})
 	return cmp.Or(err, unheard)

@@ -17,7 +17,7 @@ func TestAddressesOfFiles(t *testing.T) {
 		"http://h:1/n", "temporal:h:1/n",
 	} {
 		_, err := temporal.Parse(at)
-		if have := check.EngineAddress.MatchString(at); have != (err == nil) {
+		if have := check.EngineAddress().MatchString(at); have != (err == nil) {
 			t.Errorf("%q: the checker says %v, and the host %v", at, have, err)
 		}
 	}

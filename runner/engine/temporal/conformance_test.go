@@ -3,6 +3,8 @@ package temporal_test
 import (
 	"context"
 	"errors"
+	"flag"
+	"log/slog"
 	"maps"
 	"path"
 	"slices"
@@ -10,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -25,71 +30,53 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// TestConformance is the suite of all hosts on a real server. A process serves its queue while it follows a run.
+// TestConformance is the suite of all hosts on a real server. A process serves its queue while it follows a run. Its tests wait for the server most
+// of the time, and can run at once; -short kills processes at every third commit alone:
+//
+//	go test ./runner/engine/temporal -run TestConformance -temporal.server 127.0.0.1:7233 -parallel 8 -short -timeout 30m
 func TestConformance(t *testing.T) {
 	needServer(t)
-	enginetest.Run(t, enginetest.Harness{Kind: enginetest.Blocks | enginetest.Shares, Unlike: unlike, NewStore: func(*testing.T) enginetest.Store {
-		return &office{name: engine.NewID()}
-	}})
+	enginetest.Run(t, enginetest.Harness{Kind: enginetest.Blocks | enginetest.Shares | enginetest.Fleet, Parallel: true, NewStore: newOffice})
 }
 
+// The time of the suite's runs goes fast, from a moment on. A busy computer needs a slower world.
+var fast = flag.Int("temporal.fast", 10, "how much faster than real time the time of the runs of TestConformance goes")
+
+// How long the server waits for a worker of the suite that has died.
 const (
-	early = "a run that is cancelled before a worker has taken it says so in its first event"
-	slow  = "TestKilledWorkers and TestSharedKilled kill real processes; here a process takes too long to die"
-	queue = "each process of the suite has a queue, and a run holds what it has until a worker of its queue finds out that the attempt was lost"
+	suiteHeartbeat = 8 * time.Second
+	suiteTask      = 3 * time.Second
 )
-
-var unlike = map[string]string{
-	"a cancel waits for a driver":                                                        early,
-	"a cancel while nobody drives starts nothing again":                                  early,
-	"another machine is noticed":                                                         "a run has no digest before a worker has taken it: see TestOtherHistories",
-	"a child that is there already is the one that is meant":                             "a call whose run is there already fails",
-	"batches are bounded by size":                                                        "an attempt is given at most wire.MaxTask bytes, and its answer has at most wire.MaxAnswer",
-	"an inbox is bounded":                                                                "nothing counts the messages that wait: the server has a bound of its own",
-	"a crash at any commit loses nothing":                                                slow,
-	"a crash at any commit of parent or child loses nothing":                             slow,
-	"a crash at any commit of a cancel with a child":                                     slow,
-	"a message arrives once, whatever crashes":                                           slow,
-	"a start is durable, and one however often it is asked for":                          "a run has no journal before a worker has taken it",
-	"runs of a group take turns, in order":                                               "the time of the server goes on while a crew looks at one run after another: see TestSharedGroup",
-	"what concerns a loop wakes the runs that listen, as few messages":                   "a signal that was sent cannot be taken back for a newer one",
-	"what a dead driver held goes to the next":                                           queue,
-	"a probe that dies with its driver is lost, and the next one probes after the reset": queue,
-	"a crash at any commit loses no grant of a rate limit or a breaker":                  slow,
-	"what runs share is changed once, whatever crashes":                                  slow,
-	"an item has one winner, and its work is done once, whatever crashes":                slow,
-	"work that is handed over and its message are there together, whatever crashes":      slow,
-	"a message reaches its channels, and of equal ones the first, whatever crashes":      slow,
-	"an event reaches the runs that wait for it, once, whatever crashes":                 slow,
-	"an event starts one run for each subscription, whatever crashes":                    slow,
-	"the parties of a point go on together, and one is the last, whatever crashes":       slow,
-	"a dead process holds no turn":                                                       "a run keeps its turn while no worker drives it: nobody knows on a server that workers are away",
-	"a run that comes back waits for the run that has the turn":                          "a run keeps its turn while no worker drives it: nobody knows on a server that workers are away",
-	"events that an inbox has no room for take the place of older ones":                  "nothing counts the messages that wait: the server has a bound of its own",
-	"a stop keeps timers":                                                                "the journal does not tell of another worker: nobody owns a run",
-}
-
-// The time of the suite's runs goes fast, from a moment on.
-const fast = 10
 
 var suiteBegan = time.Now()
 
-// office is a store. Each of its processes has a task queue of its own, and takes over those of the processes that are gone when it begins: the
-// suite's processes carry attempts out in different ways.
+// office is a store. Each of its processes has a task queue of its own, because the suite's processes carry attempts out in different ways. It takes
+// over those of the processes that are gone: as its own when it begins, and later, with their executors, while it drives a run.
 type office struct {
 	name      string
+	client    client.Client // that does not die
 	mu        sync.Mutex
 	processes []*process
 }
 
+func newOffice(t *testing.T) enginetest.Store {
+	c, err := client.Dial(client.Options{HostPort: *server, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return &office{name: engine.NewID(), client: c}
+}
+
 func (*office) Advance(d time.Duration) {}
-func (*office) Pass(d time.Duration)    { time.Sleep(d / fast) }
+func (*office) Pass(d time.Duration)    { time.Sleep(d / time.Duration(*fast)) }
 
 func (o *office) Open(t *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
-	p := &process{executor: x, died: make(chan struct{})}
+	p := &process{office: o, executor: x, parked: map[string]int64{}}
+	p.life, p.die = context.WithCancel(context.Background())
 	p.Host = dial(t, temporal.Options{Store: o.name, Group: enginetest.Group, Events: enginetest.Events,
-		Clock: wire.Clock{From: suiteBegan, Times: fast}, Sweep: 3 * time.Second, Machines: suiteMachines{f}, Externals: enginetest.Externals, Heartbeat: 8 * time.Second,
-		Task: 3 * time.Second, Poll: 20 * time.Millisecond,
+		Clock: wire.Clock{From: suiteBegan, Times: *fast}, Sweep: 3 * time.Second, Machines: suiteMachines{f}, Externals: enginetest.Externals,
+		Heartbeat: suiteHeartbeat, Task: suiteTask, Poll: 20 * time.Millisecond,
 		Tune: func(c *client.Options) {
 			c.ConnectionOptions.DialOptions = append(c.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(p.intercept))
 		}})
@@ -97,11 +84,9 @@ func (o *office) Open(t *testing.T, f engine.Factory, x executor.Executor) engin
 	defer o.mu.Unlock()
 	p.queues = []string{p.Queue()}
 	for _, other := range o.processes {
-		other.mu.Lock()
-		if other.is || other.gone {
+		if other.isGone() {
 			p.queues = append(p.queues, other.Queue())
 		}
-		other.mu.Unlock()
 	}
 	o.processes = append(o.processes, p)
 	ctx, stop := context.WithCancel(context.Background())
@@ -119,6 +104,53 @@ func (o *office) Open(t *testing.T, f engine.Factory, x executor.Executor) engin
 	return p
 }
 
+// look asks the server for the length of a history, and whether something of the workflow is under way.
+func (o *office) look(ctx context.Context, id string) (length int64, decides, works, ended bool, err error) {
+	d, err := o.client.DescribeWorkflowExecution(ctx, id, "")
+	info := d.GetWorkflowExecutionInfo()
+	return info.GetHistoryLength(), d.GetPendingWorkflowTask() != nil, len(d.GetPendingActivities()) > 0,
+		err == nil && info.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING, err
+}
+
+const (
+	glance = 40 * time.Millisecond
+	calm   = 5 // glances, in which nothing happens in a workflow that is at rest
+)
+
+// rest waits until nothing happens in a workflow any more. attempts says that those under way count.
+func (o *office) rest(ctx context.Context, id string, attempts bool) (length int64) {
+	for quiet, needs := 0, calm; quiet < needs && ctx.Err() == nil; {
+		now, decides, works, ended, err := o.look(ctx, id)
+		if quiet++; err != nil || now != length || decides || attempts && works {
+			if !attempts && length != 0 { // messages are on their way, one after the other
+				needs = 5 * calm
+			}
+			length, quiet = now, 0
+		}
+		if ended || err != nil && id == wire.ShareID(o.name) { // nothing is shared yet
+			return now
+		}
+		select {
+		case <-time.After(glance):
+		case <-ctx.Done():
+		}
+	}
+	return length
+}
+
+// takeOver lets those that drive runs serve the queue of a process that has died.
+func (o *office) takeOver(dead *process) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range o.processes {
+		p.mu.Lock()
+		if p.stop != nil && !p.is && !slices.Contains(p.queues, dead.Queue()) {
+			p.serve([]string{dead.Queue()}, dead.executor)
+		}
+		p.mu.Unlock()
+	}
+}
+
 // suiteMachines are those of the suite, of which no run is long.
 type suiteMachines struct{ make engine.Factory }
 
@@ -133,31 +165,38 @@ func (suiteMachines) Restore(journal.Header, []byte, []byte) (engine.Machine, er
 // process is a process with a worker.
 type process struct {
 	*temporal.Host
+	office   *office
 	executor executor.Executor
-	died     chan struct{}
+	life     context.Context // until the process dies
+	die      context.CancelFunc
 	queues   []string
 	keeps    func() // ends what it serves of the store
 
 	mu       sync.Mutex
 	drives   int
+	serving  context.Context // while it drives a run
 	stop     context.CancelFunc
-	stopped  chan struct{}
+	workers  *sync.WaitGroup
 	commits  int // until the process dies; 0: it lives
 	after    bool
-	is, gone bool              // dead, closed
-	serves   bool              // until it closes
-	parked   map[string]uint64 // runs, with the numbers of their last events
+	is, gone bool             // dead, closed
+	parked   map[string]int64 // runs, with the lengths of their histories
+}
+
+func (p *process) isGone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.is || p.gone
 }
 
 // errDead is not one after which the SDK asks again.
 var errDead = status.Error(codes.PermissionDenied, enginetest.ErrCrashed.Error())
 
-// intercept lets the process die at a commit: the server does not hear of it, or the process does not hear of the server.
+// intercept lets the process die at a commit: the server does not hear of it, or the process does not hear of the server. What it asks for meanwhile is
+// cut off, as the connections of a process are that is killed.
 func (p *process) intercept(ctx context.Context, method string, in, out any, c *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
-	select {
-	case <-p.died:
+	if p.life.Err() != nil {
 		return errDead
-	default:
 	}
 	last := false
 	switch path.Base(method) {
@@ -173,9 +212,18 @@ func (p *process) intercept(ctx context.Context, method string, in, out any, c *
 		p.Crash()
 		return errDead
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.life, cancel)()
 	err := call(ctx, method, in, out, c, o...)
+	for i := 0; i < 20 && p.life.Err() == nil && errors.As(serviceerror.FromStatus(status.Convert(err)), new(*serviceerror.NamespaceNotFound)); i++ {
+		time.Sleep(100 * time.Millisecond) // a busy server does not find its only namespace
+		err = call(ctx, method, in, out, c, o...)
+	}
 	if last {
 		p.Crash()
+	}
+	if p.life.Err() != nil {
 		return errDead
 	}
 	return err
@@ -191,10 +239,12 @@ func (p *process) BreakAt(int) {}
 
 func (p *process) Crash() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.is {
-		p.is = true
-		close(p.died)
+	was := p.is
+	p.is = true
+	p.mu.Unlock()
+	if !was {
+		p.die()
+		p.office.takeOver(p)
 	}
 }
 
@@ -205,11 +255,11 @@ func (p *process) Close() {
 		return
 	}
 	p.gone = true
-	stop, stopped, dead := p.stop, p.stopped, p.is
+	stop, workers, dead := p.stop, p.workers, p.is
 	p.mu.Unlock()
 	if stop != nil && !dead {
 		stop()
-		<-stopped
+		workers.Wait()
 	}
 	if !dead {
 		p.keeps()
@@ -218,8 +268,10 @@ func (p *process) Close() {
 
 // Drive serves the queue until the run has ended, or ctx is done.
 func (p *process) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	p.begin()
-	defer p.end()
+	if _, _, _, ended, _ := p.office.look(ctx, run); !ended {
+		p.begin()
+		defer p.end()
+	}
 	type result struct {
 		end event.End
 		err error
@@ -233,8 +285,11 @@ func (p *process) Drive(ctx context.Context, run string, w engine.Watcher) (even
 	}()
 	select {
 	case r := <-done:
+		if p.life.Err() != nil && r.err != nil {
+			return event.End{}, enginetest.ErrCrashed
+		}
 		return r.end, r.err
-	case <-p.died:
+	case <-p.life.Done():
 		cancel(enginetest.ErrCrashed)
 		<-done
 		return event.End{}, enginetest.ErrCrashed
@@ -242,100 +297,104 @@ func (p *process) Drive(ctx context.Context, run string, w engine.Watcher) (even
 }
 
 func (p *process) begin() {
+	o := p.office
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.drives++; p.drives > 1 || p.is {
 		return
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	stopped := make(chan struct{})
-	p.stop, p.stopped = stop, stopped
-	go func() {
-		defer close(stopped)
-		p.Serve(ctx, &work.Worker{Executor: mortal{p}, Workspace: "/"}, temporal.WorkerOptions{Queues: p.queues, Slots: 200, Grace: time.Second})
-	}()
+	p.workers = new(sync.WaitGroup)
+	p.serving, p.stop = context.WithCancel(context.Background())
+	p.serve(p.queues, p.executor)
+	for _, other := range o.processes {
+		if other != p && !slices.Contains(p.queues, other.Queue()) && other.isGone() {
+			p.serve([]string{other.Queue()}, other.executor)
+		}
+	}
+}
+
+// serve serves queues until the process drives no run.
+func (p *process) serve(queues []string, x executor.Executor) {
+	ctx := p.serving
+	p.workers.Go(func() {
+		p.Serve(ctx, &work.Worker{Executor: mortal{p, x}, Workspace: "/"}, temporal.WorkerOptions{Queues: queues, Slots: 200, Grace: time.Second})
+	})
 }
 
 func (p *process) end() {
 	p.mu.Lock()
 	p.drives--
-	last, stop, stopped, dead := p.drives == 0, p.stop, p.stopped, p.is
+	stop, workers, dead := p.stop, p.workers, p.is
+	last := p.drives == 0 && stop != nil
+	if last {
+		p.stop = nil
+	}
 	p.mu.Unlock()
-	if last && stop != nil {
+	if last {
 		if stop(); !dead {
-			<-stopped
+			workers.Wait()
 		}
 	}
 }
 
 // mortal ends the attempts of a process that dies.
-type mortal struct{ *process }
+type mortal struct {
+	*process
+	executor.Executor
+}
 
 func (m mortal) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go func() {
-		select {
-		case <-m.died:
-			cancel(enginetest.ErrCrashed)
-		case <-inner.Done():
-		}
-	}()
-	return m.executor.Execute(inner, a)
+	defer context.AfterFunc(m.life, func() { cancel(enginetest.ErrCrashed) })()
+	return m.Executor.Execute(inner, a)
 }
 
 // Holds implements executor.Judge.
 func (m mortal) Holds(run string, condition *event.Late) (bool, error) {
-	return m.executor.(executor.Judge).Holds(run, condition)
+	return m.Executor.(executor.Judge).Holds(run, condition)
 }
 
-// calm is how long nothing happens in a run that a crew takes for parked. It is driven on meanwhile.
-const calm = 700 * time.Millisecond
-
-// DriveUntilParked follows a run until it has ended, or nothing happens any more. The process serves its queue from then on.
+// DriveUntilParked drives a run until it has ended, or nothing happens any more. Nobody drives it then.
 func (p *process) DriveUntilParked(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	p.mu.Lock()
-	serves := p.serves
-	p.serves = true
-	p.mu.Unlock()
-	if !serves {
-		p.begin() // until the process closes
-	}
+	p.office.rest(ctx, wire.ShareID(p.office.name), false)
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	quiet := time.AfterFunc(3*calm, func() { cancel(&engine.Parked{Run: run}) })
-	defer quiet.Stop()
-	var last uint64
-	end, err := p.Drive(inner, run, func(list []event.Event, r *event.Reaction, replayed bool) {
-		quiet.Reset(calm)
-		last = list[len(list)-1].Seq
-		if w != nil {
-			w(list, r, replayed)
+	length := make(chan int64, 1)
+	go func() {
+		length <- p.office.rest(inner, run, true)
+		if _, _, _, ended, err := p.office.look(inner, run); err == nil && !ended {
+			cancel(&engine.Parked{Run: run})
 		}
-	})
+	}()
+	end, err := p.Drive(inner, run, w)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.parked == nil {
-		p.parked = map[string]uint64{}
-	}
 	if delete(p.parked, run); errors.Is(err, engine.ErrParked) {
-		p.parked[run] = last
+		p.parked[run] = <-length
 	}
 	return end, err
 }
 
-// Wakeable returns the runs that were taken for parked, and in which something has happened since.
+// Wakeable returns the runs that were parked, and in which something has happened since.
 func (p *process) Wakeable(ctx context.Context, _ int) (runs []string, next event.Time, err error) {
 	p.mu.Lock()
 	parked := maps.Clone(p.parked)
+	dead := p.is
 	p.mu.Unlock()
-	for run, last := range parked {
-		news := errors.New("news")
-		err := p.After(ctx, run, last, func(journal.Batch) error { return news })
-		if errors.Is(err, news) {
-			runs = append(runs, run)
-		} else if err != nil {
+	if dead {
+		return nil, 0, enginetest.ErrCrashed
+	}
+	p.office.rest(ctx, wire.ShareID(p.office.name), false)
+	for run, length := range parked {
+		now, decides, _, ended, err := p.office.look(ctx, run)
+		if err != nil {
 			return nil, 0, err
+		}
+		if now != length || decides || ended {
+			runs = append(runs, run)
 		}
 	}
 	slices.Sort(runs)

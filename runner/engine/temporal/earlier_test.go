@@ -50,9 +50,8 @@ type laidOut struct {
 	layout string
 }
 
-func (m laidOut) State() ([]byte, error) {
-	state, err := m.Machine.State()
-	return append([]byte(m.layout), state...), err
+func (m laidOut) AppendState(b []byte, most int) ([]byte, error) {
+	return m.Machine.AppendState(append(b, m.layout...), most)
 }
 
 // TestStateOfAnotherRelease lets workers of two releases take turns at a run that continues as new: neither can read the state that the other has

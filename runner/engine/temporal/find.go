@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -26,8 +27,9 @@ const (
 	// MaxListed is how many runs a list has: the server reads all of them for it.
 	MaxListed = 10_000
 	pageSize  = 1000
-	// maxLooked is how many of the newest runs in a list that have not ended are asked what stops them.
-	maxLooked = 50
+	// maxLooked is how many of the newest runs in a list that have not ended are described one by one, lookers at once: the list of a server says
+	// neither that a run waits nor what stops it.
+	maxLooked, lookers = 200, 8
 	// maxFound is how many runs an ambiguous name lists.
 	maxFound = 5
 )
@@ -48,7 +50,10 @@ func (h *Host) Get(ctx context.Context, run string) (engine.Info, error) {
 	if err != nil || i.Status.Terminal() {
 		return i, err
 	}
-	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
+	if i.Status = statusOf(d); i.Status == event.Waiting && (len(h.detachedOf(ctx, run)) > 0 || h.hasWorkBelow(ctx, run)) {
+		i.Status = event.Running
+	}
+	queue := queueOf(d)
 	served, err := h.isServed(ctx, queue)
 	switch {
 	case err != nil:
@@ -58,20 +63,136 @@ func (h *Host) Get(ctx context.Context, run string) (engine.Info, error) {
 	default:
 		i.Last, i.Trouble = i.Created, unserved(queue)
 	}
+	h.noteFailures(ctx, &i, d)
+	return i, nil
+}
+
+func queueOf(d *workflowservice.DescribeWorkflowExecutionResponse) string {
+	return d.GetExecutionConfig().GetTaskQueue().GetName()
+}
+
+// statusOf returns the status of a run that has not ended, without its called runs: as engine.StatusAfter does, and from what the server knows.
+func statusOf(d *workflowservice.DescribeWorkflowExecutionResponse) event.Status {
+	if d.GetPendingWorkflowTask() != nil {
+		return event.Running
+	}
+	for _, a := range d.GetPendingActivities() {
+		if a.GetActivityOptions().GetTaskQueue().GetName() != wire.WatchQueue(queueOf(d)) {
+			return event.Running
+		}
+	}
+	return event.Waiting
+}
+
+// hasWorkBelow reports whether a run that a run called, directly or not, has a live attempt.
+func (h *Host) hasWorkBelow(ctx context.Context, run string) (works bool) {
+	var called []string
+	_ = h.list(ctx, fmt.Sprintf("ExecutionStatus = 'Running' AND ParentWorkflowId = '%s'", run), func(x *workflowpb.WorkflowExecutionInfo) bool {
+		called = append(called, x.GetExecution().GetWorkflowId())
+		return len(called) < maxLooked
+	}) // without the list, the called runs do not count
+	for _, c := range called {
+		if d, err := h.describe(ctx, c); err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING &&
+			(statusOf(d) == event.Running || len(h.detachedOf(ctx, c)) > 0 || h.hasWorkBelow(ctx, c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// detachedOf returns the runs that have detached attempts; of a run, itself alone. Without the list, such a run waits.
+func (h *Host) detachedOf(ctx context.Context, run string) map[string]bool {
+	query := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", wire.Detached)
+	if run != "" {
+		query += fmt.Sprintf(" AND ParentWorkflowId = '%s'", run)
+	}
+	r, err := h.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: h.options.Namespace, Query: query, PageSize: pageSize})
+	runs := map[string]bool{}
+	for _, x := range r.GetExecutions() {
+		if err == nil {
+			runs[x.GetParentExecution().GetWorkflowId()] = true
+		}
+	}
+	return runs
+}
+
+// noteFailures says what a run misses, and that it does not go on because its workers fail at the same decision.
+func (h *Host) noteFailures(ctx context.Context, i *engine.Info, d *workflowservice.DescribeWorkflowExecutionResponse) {
+	if i.Driver != 0 {
+		i.Trouble = cmp.Or(h.missesPlace(ctx, d), h.missesMemory(ctx, d), h.missesWorker(ctx, d))
+	}
 	if t := d.GetPendingWorkflowTask(); t.GetAttempt() > 1 {
-		if why := h.lastFailure(ctx, run); why != "" || t.GetAttempt() >= stuckAfter {
+		if why := h.lastFailure(ctx, i.Run); why != "" || t.GetAttempt() >= stuckAfter {
 			i.Trouble = fmt.Sprintf("its workers fail at the same point, %d times so far: %s", t.GetAttempt()-1, cmp.Or(why, "a worker does not answer in time"))
 		}
 	}
-	return i, nil
 }
 
 // stuckAfter is at which attempt at a decision of a run silence is not an accident any more. A worker reports the first failure alone, and lets
 // the time of the others run out.
 const stuckAfter = 3
 
-func unserved(queue string) string {
-	return fmt.Sprintf("no worker takes work from the queue %s", queue)
+// placeOf returns where the worktree of a run lies.
+func (h *Host) placeOf(ctx context.Context, run string) (string, error) {
+	d, err := h.describe(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	s, err := h.summaryOf(d.GetWorkflowExecutionInfo().GetMemo())
+	return s.Place, err
+}
+
+// missesPlace says that no worker has the worktree in which a run works; "" if one has it, or the run has none.
+func (h *Host) missesPlace(ctx context.Context, d *workflowservice.DescribeWorkflowExecutionResponse) string {
+	s, err := h.summaryOf(d.GetWorkflowExecutionInfo().GetMemo())
+	if err != nil || s.Place == "" {
+		return ""
+	}
+	if names, err := h.pollersOf(ctx, wire.PlaceQueue(s.Place), enums.TASK_QUEUE_TYPE_ACTIVITY); err != nil || len(names) > 0 {
+		return ""
+	}
+	return "its worktree lies in " + s.Place + noStore
+}
+
+const noStore = ", and no worker has that store: start one in a workspace of it"
+
+// noticed is how long an attempt waits before a person is told that no worker is there for it.
+const noticed = 5 * time.Second
+
+// missesWorker says for which attempt of a run no worker is there, though one makes the decisions of the run; "" if there is none.
+func (h *Host) missesWorker(ctx context.Context, d *workflowservice.DescribeWorkflowExecutionResponse) string {
+	looked := map[string]bool{}
+	for _, a := range d.GetPendingActivities() {
+		queue := a.GetActivityOptions().GetTaskQueue().GetName()
+		if looked[queue] || a.GetState() != enums.PENDING_ACTIVITY_STATE_SCHEDULED || time.Since(a.GetScheduledTime().AsTime()) < noticed {
+			continue
+		}
+		looked[queue] = true
+		if names, err := h.pollersOf(ctx, queue, enums.TASK_QUEUE_TYPE_ACTIVITY); err != nil || len(names) > 0 {
+			continue
+		}
+		if place, is := strings.CutPrefix(queue, wire.PlaceQueue("")); is {
+			return "a step waits for a worktree in " + place + noStore
+		}
+		if queue, is := strings.CutSuffix(queue, wire.WatchQueue("")); is {
+			return fmt.Sprintf("a step waits for news of a source: no worker of the queue %s watches sources, start one", queue)
+		}
+		return fmt.Sprintf("a step waits: no worker of the queue %s takes attempts, start one", queue)
+	}
+	return ""
+}
+
+// unservedBy begins the trouble of a run whose queue no worker serves.
+const unservedBy = "no worker takes work from the queue "
+
+func unserved(queue string) string { return unservedBy + queue }
+
+// UnservedQueue returns the queue of a run for which no worker is there; "" if that is not its trouble.
+func UnservedQueue(i *engine.Info) string {
+	if queue, is := strings.CutPrefix(i.Trouble, unservedBy); is && i.Driver == 0 {
+		return queue
+	}
+	return ""
 }
 
 // lastFailure returns why the decision failed that a run is about to make, as its history has it; "" if it does not.
@@ -126,10 +247,11 @@ func (h *Host) infoOf(x *workflowpb.WorkflowExecutionInfo) (engine.Info, error) 
 
 // unreadable describes an execution whose memo cannot be read, by what the server knows of it.
 func unreadable(x *workflowpb.WorkflowExecutionInfo, why error) engine.Info {
-	i := engine.Info{Run: x.GetExecution().GetWorkflowId(), Workflow: "?", Created: event.At(x.GetStartTime().AsTime()), Status: event.Running, Trouble: why.Error()}
+	i := engine.Info{Run: x.GetExecution().GetWorkflowId(), Workflow: "?", Created: event.At(x.GetStartTime().AsTime()), Status: event.Running}
+	i.Trouble = strings.TrimPrefix(why.Error(), "run "+i.Run+": ")
 	if x.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		i.Status, i.Ended = event.FailedS, event.At(x.GetCloseTime().AsTime())
-		i.Summary.Error = &event.Error{Kind: event.Fatal, Reason: event.ReasonLost, ExitCode: -1, Message: why.Error()}
+		i.Summary.Error = &event.Error{Kind: event.Fatal, Reason: event.ReasonLost, ExitCode: -1, Message: i.Trouble}
 	}
 	return i
 }
@@ -191,7 +313,7 @@ func (h *Host) infos(ctx context.Context, condition string) (list []engine.Info,
 			if is {
 				i.Driver = Served
 			} else {
-				i.Last, i.Trouble = i.Created, unserved(queue)
+				i.Last, i.Trouble = i.Created, cmp.Or(i.Trouble, unserved(queue))
 			}
 		}
 		list = append(list, i)
@@ -219,17 +341,50 @@ func (h *Host) List(ctx context.Context, limit int) ([]engine.Info, error) {
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
 	}
-	looked := 0
+	var open []*engine.Info
 	for i := range list {
-		if list[i].Driver == 0 || list[i].Status.Terminal() || looked == maxLooked {
-			continue
-		}
-		looked++
-		if now, err := h.Get(ctx, list[i].Run); err == nil { // of a run that is gone meanwhile, the row stays
-			list[i].Trouble = now.Trouble
+		if !list[i].Status.Terminal() && len(open) < maxLooked {
+			open = append(open, &list[i])
 		}
 	}
+	var all sync.WaitGroup
+	for n := range lookers {
+		all.Go(func() {
+			for i := n; i < len(open); i += lookers {
+				d, err := h.describe(ctx, open[i].Run)
+				if err != nil || d.GetWorkflowExecutionInfo().GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+					continue // of a run that is gone meanwhile, or ends, the row stays
+				}
+				open[i].Status = statusOf(d)
+				h.noteFailures(ctx, open[i], d)
+			}
+		})
+	}
+	all.Wait()
+	detached := h.detachedOf(ctx, "")
+	for _, i := range open {
+		if i.Status == event.Waiting && detached[i.Run] {
+			i.Status = event.Running
+		}
+	}
+	raiseCallers(list)
 	return list, err
+}
+
+// raiseCallers says of runs that wait that they run, if a run works that they called, directly or not.
+func raiseCallers(list []engine.Info) {
+	at := map[string]*engine.Info{}
+	for i := range list {
+		at[list[i].Run] = &list[i]
+	}
+	for i := range list {
+		if list[i].Status != event.Running {
+			continue
+		}
+		for up := at[list[i].Parent]; up != nil && up.Status == event.Waiting; up = at[up.Parent] {
+			up.Status = event.Running
+		}
+	}
 }
 
 // Find returns the run that a person means; see [engine.Finder].
@@ -290,7 +445,11 @@ func (h *Host) isServed(ctx context.Context, queue string) (bool, error) {
 
 // pollers are the workers of a queue, by the names that they give the server.
 func (h *Host) pollers(ctx context.Context, queue string) (names []string, err error) {
-	q, err := h.client.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+	return h.pollersOf(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+}
+
+func (h *Host) pollersOf(ctx context.Context, queue string, kind enums.TaskQueueType) (names []string, err error) {
+	q, err := h.client.DescribeTaskQueue(ctx, queue, kind)
 	for _, p := range q.GetPollers() {
 		if time.Since(p.GetLastAccessTime().AsTime()) < polled {
 			names = append(names, p.GetIdentity())
@@ -313,9 +472,14 @@ func (h *Host) Troubled(ctx context.Context) (list []engine.Info, err error) {
 		if err != nil {
 			return nil, err
 		}
-		i, err = h.Get(ctx, i.Run)
-		if err == nil && i.Trouble != "" && !i.Status.Terminal() {
-			list = append(list, i)
+		now, bad := h.Get(ctx, i.Run)
+		switch {
+		case errors.Is(bad, payload.ErrKey) || errors.Is(bad, wire.ErrVersion):
+			list = append(list, i) // its row says so
+		case bad != nil:
+			err = bad
+		case now.Trouble != "" && !now.Status.Terminal():
+			list = append(list, now)
 		}
 	}
 	return list, err

@@ -4,9 +4,12 @@ import (
 	"testing"
 	"time"
 
+	activitypb "go.temporal.io/api/activity/v1"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/flowrun/flowrun/runner/engine"
@@ -54,5 +57,43 @@ func TestInfo(t *testing.T) {
 	}
 	if _, err := h.infoOf(&workflowpb.WorkflowExecutionInfo{}); err == nil {
 		t.Error("a workflow without a memo of flowrun is taken for a run")
+	}
+}
+
+// A run works while the server has a decision or an attempt of it, but for watches of sources. A caller works while a called run does.
+func TestStatusOfOpenRuns(t *testing.T) {
+	describe := func(change func(*workflowservice.DescribeWorkflowExecutionResponse)) event.Status {
+		d := &workflowservice.DescribeWorkflowExecutionResponse{ExecutionConfig: &workflowpb.WorkflowExecutionConfig{TaskQueue: &taskqueuepb.TaskQueue{Name: "q"}}}
+		change(d)
+		return statusOf(d)
+	}
+	activity := func(queue string) func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+		return func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+			d.PendingActivities = append(d.PendingActivities, &workflowpb.PendingActivityInfo{ActivityOptions: &activitypb.ActivityOptions{TaskQueue: &taskqueuepb.TaskQueue{Name: queue}}})
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*workflowservice.DescribeWorkflowExecutionResponse)
+		want   event.Status
+	}{
+		"nothing":    {func(*workflowservice.DescribeWorkflowExecutionResponse) {}, event.Waiting},
+		"an attempt": {activity("q"), event.Running},
+		"a watch":    {activity("q/watch"), event.Waiting},
+		"an errand":  {activity("share/flowrun"), event.Running},
+		"a decision": {func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+			d.PendingWorkflowTask = &workflowpb.PendingWorkflowTaskInfo{}
+		}, event.Running},
+	} {
+		if got := describe(c.change); got != c.want {
+			t.Errorf("with %s, a run is %s, not %s", name, got, c.want)
+		}
+	}
+	list := []engine.Info{{Run: "c", Parent: "b", Status: event.Running}, {Run: "b", Parent: "a", Status: event.Waiting}, {Run: "a", Status: event.Waiting}, {Run: "x", Status: event.Waiting},
+		{Run: "z", Parent: "y", Status: event.Succeeded}, {Run: "y", Status: event.Waiting}}
+	raiseCallers(list)
+	for i, want := range []event.Status{event.Running, event.Running, event.Running, event.Waiting, event.Succeeded, event.Waiting} {
+		if list[i].Status != want {
+			t.Errorf("run %s is %s, not %s", list[i].Run, list[i].Status, want)
+		}
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -54,6 +55,8 @@ type Options struct {
 	Machines  run.Machines
 	// Check, if set, refuses a run before it starts; see [Refuse].
 	Check func(s *engine.Start) error
+	// UsesMemory, if set, reports whether a run that starts may use the memory.
+	UsesMemory func(s *engine.Start) (bool, error)
 	// Externals are the kinds of messages that the machines know.
 	Externals []event.ExternalKind
 	// Store is the name of what the runs share that are started here, and that its workers serve; wire.DefaultStore. All runs of a namespace
@@ -81,6 +84,9 @@ type Options struct {
 	// Artifacts is that of [run.Host], and Large too.
 	Artifacts func(run string) event.Artifacts
 	Large     bool
+	// Worker says that workers serve on the connection. What they send is not compressed once more: that takes a fifth of their CPU, and as much of
+	// the server's, while payloads are compressed where it is worth it.
+	Worker bool
 	// Poll is how often a run that is followed is looked at; 0 means 200 ms.
 	Poll time.Duration
 	// Tune changes the options of the client.
@@ -121,6 +127,9 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 	o.Store = cmp.Or(o.Store, wire.DefaultStore)
 	o.Queue, o.Namespace, o.Poll = cmp.Or(o.Queue, DefaultQueue), cmp.Or(o.Namespace, client.DefaultNamespace), cmp.Or(o.Poll, 200*time.Millisecond)
 	c := client.Options{HostPort: o.HostPort, Namespace: o.Namespace, Logger: quiet, DataConverter: o.Converter}
+	if o.Worker {
+		c.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
 	if o.Tune != nil {
 		o.Tune(&c)
 	}
@@ -128,7 +137,11 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 	defer cancel()
 	conn, err := client.DialContext(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("the Temporal server %s, namespace %s, cannot be reached: %w", o.HostPort, o.Namespace, err)
+		return nil, unreached(&o, c.ConnectionOptions.TLS, err)
+	}
+	if err := checkNamespace(ctx, conn, &o); err != nil {
+		conn.Close()
+		return nil, err
 	}
 	h := &Host{options: o, client: conn}
 	h.asker = &asker{host: h}
@@ -156,6 +169,10 @@ type WorkerOptions struct {
 	Slots  int      // attempts at once; 0 means 8
 	// Grace is how long attempts may take to end when the worker stops.
 	Grace time.Duration
+	// Answer, if set, answers the questions of persons.
+	Answer Answer
+	// Memory, if set, is served to all runs of the store.
+	Memory *MemoryOptions
 }
 
 // Serve drives runs and carries out attempts until ctx is done, and then gives back what it has.
@@ -169,23 +186,47 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 	if x.Shared == nil {
 		x.Shared, x.Clock = h.asker, h.options.Clock
 	}
+	if x.PlaceOf == nil {
+		x.PlaceOf = h.placeOf
+	}
+	if x.Heartbeat == nil {
+		x.Heartbeat = h.heartbeat
+	}
 	var workers []worker.Worker
-	fatal := make(chan error, 2*len(o.Queues)+1)
+	fatal := make(chan error, 2*len(o.Queues)+4)
+	detached := &detacher{Host: h, of: x, fatal: func(err error) { fatal <- err }}
+	x.Runs = detached
+	defer detached.stop() // after the others, whose attempts it answers for
+	if o.Memory != nil {
+		m, err := h.startMemory(ctx, x, o.Memory, func(err error) { fatal <- err })
+		if err != nil {
+			return err
+		}
+		defer m.Stop() // after the others, which ask it
+	}
 	keeper := h.keeper(func(err error) { fatal <- err })
 	if err := keeper.Start(); err != nil {
 		return fmt.Errorf("the queue %s: %w", wire.ShareQueue(h.options.Store), err)
 	}
 	defer keeper.Stop() // after the others, which ask it
+	if err := h.tellRules(ctx); err != nil {
+		return err
+	}
 	for _, queue := range o.Queues {
 		w := worker.New(h.client, queue, worker.Options{
 			MaxConcurrentActivityExecutionSize: cmp.Or(o.Slots, 8),
 			MaxHeartbeatThrottleInterval:       time.Second, DefaultHeartbeatThrottleInterval: time.Second,
-			DeadlockDetectionTimeout: 10 * time.Second, // an event of a large program takes more than the SDK's second
-			WorkerStopTimeout:        cmp.Or(o.Grace, engine.DefaultStopGrace),
-			OnFatalError:             func(err error) { fatal <- err },
+			DeadlockDetectionTimeout:     10 * time.Second, // an event of a large program takes more than the SDK's second
+			WorkerStopTimeout:            cmp.Or(o.Grace, engine.DefaultStopGrace),
+			OnFatalError:                 func(err error) { fatal <- err },
+			StickyScheduleToStartTimeout: h.sticky(),
 		})
 		h.register(w, &run.Host{Earlier: h.earlier})
 		w.RegisterActivityWithOptions(x.Attempt, activity.RegisterOptions{Name: wire.Attempt})
+		if o.Answer != nil {
+			w.RegisterWorkflowWithOptions(share.Question, workflow.RegisterOptions{Name: wire.Question})
+			w.RegisterActivityWithOptions(o.Answer.respond, activity.RegisterOptions{Name: wire.Answering})
+		}
 		if err := w.Start(); err != nil {
 			stopAll(workers)
 			return fmt.Errorf("the queue %s: %w", queue, err)
@@ -200,6 +241,17 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 			return fmt.Errorf("the queue %s: %w", wire.WatchQueue(queue), err)
 		}
 		workers = append(workers, watcher)
+	}
+	if x.Place != "" {
+		w := worker.New(h.client, wire.PlaceQueue(x.Place), worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(o.Slots, 8), DisableWorkflowWorker: true,
+			MaxHeartbeatThrottleInterval: time.Second, DefaultHeartbeatThrottleInterval: time.Second,
+			WorkerStopTimeout: cmp.Or(o.Grace, engine.DefaultStopGrace), OnFatalError: func(err error) { fatal <- err }})
+		w.RegisterActivityWithOptions(x.Attempt, activity.RegisterOptions{Name: wire.Attempt})
+		if err := w.Start(); err != nil {
+			stopAll(workers)
+			return fmt.Errorf("the queue %s: %w", wire.PlaceQueue(x.Place), err)
+		}
+		workers = append(workers, w)
 	}
 	defer stopAll(workers)
 	select {
@@ -229,14 +281,28 @@ func (h *Host) ServeShared(ctx context.Context) error {
 // keeper is the worker that serves what runs share. Its activities take no slot of attempts: they are short, and attempts wait for them.
 func (h *Host) keeper(fatal func(error)) worker.Worker {
 	w := worker.New(h.client, wire.ShareQueue(h.options.Store), worker.Options{MaxConcurrentActivityExecutionSize: errandSlots,
-		DeadlockDetectionTimeout: 10 * time.Second, WorkerStopTimeout: time.Second, OnFatalError: fatal})
-	w.RegisterWorkflowWithOptions((&share.Host{Soft: h.options.SoftShared, Sweep: h.options.Sweep, Clock: h.options.Clock}).Workflow, workflow.RegisterOptions{Name: wire.Share})
+		DeadlockDetectionTimeout: 10 * time.Second, WorkerStopTimeout: time.Second, StickyScheduleToStartTimeout: h.sticky(), OnFatalError: fatal})
+	w.RegisterWorkflowWithOptions((&share.Host{Soft: h.options.SoftShared, Sweep: h.options.Sweep, Clock: h.options.Clock, Large: h.options.Large}).Workflow, workflow.RegisterOptions{Name: wire.Share})
 	w.RegisterActivityWithOptions(h.asker.errand, activity.RegisterOptions{Name: wire.Errand})
 	w.RegisterActivityWithOptions(h.ended, activity.RegisterOptions{Name: wire.Alive})
+	w.RegisterActivityWithOptions(h.deliver, activity.RegisterOptions{Name: wire.Deliver})
 	w.RegisterActivityWithOptions(h.endOf, activity.RegisterOptions{Name: wire.EndOf})
 	w.RegisterActivityWithOptions(h.launch, activity.RegisterOptions{Name: wire.Launch})
 	return w
 }
+
+// heartbeat lets the server hear of an activity, and reports whether nobody wants it any more: it is to be cancelled, or the server has given it up. A
+// server that cannot be reached says nothing.
+func (h *Host) heartbeat(ctx context.Context, token []byte) (over bool) {
+	err := h.client.RecordActivityHeartbeat(ctx, token)
+	return temporal.IsCanceledError(err) || isNotFound(err)
+}
+
+// sticky is how long a decision waits for the worker that has made the one before: not longer than that one may take.
+func (h *Host) sticky() time.Duration { return min(cmp.Or(h.options.Task, stickiest), stickiest) }
+
+// stickiest is what the SDK has as its default.
+const stickiest = 5 * time.Second
 
 // watchSlots is how many sources a worker watches at once.
 const watchSlots = 1000
@@ -259,6 +325,7 @@ func (h *Host) register(r interface {
 	of.Machines, of.Externals, of.Soft, of.Heartbeat = h.options.Machines, h.options.Externals, h.options.Soft, h.options.Heartbeat
 	of.Artifacts, of.Large, of.Group, of.Events, of.Clock = h.artifacts, h.options.Large, h.options.Group, h.options.Events, h.options.Clock
 	r.RegisterWorkflowWithOptions(of.Workflow, workflow.RegisterOptions{Name: wire.Workflow})
+	r.RegisterWorkflowWithOptions(of.Detached, workflow.RegisterOptions{Name: wire.Detached})
 }
 
 // Start makes a run durable. Any worker may drive it from then on.
@@ -276,12 +343,15 @@ func (h *Host) Start(ctx context.Context, s engine.Start) (string, error) {
 	}
 	start, err := wire.NewStart(s)
 	start.Store, start.Tells = h.options.Store, s.First.Parent == ""
+	if err == nil && h.options.UsesMemory != nil {
+		start.Memory, err = h.options.UsesMemory(&s)
+	}
 	var arg, memo []byte
 	if err == nil {
 		arg, err = wire.Encode(start)
 	}
 	if err == nil {
-		memo, err = wire.Encode(wire.NewSummary(s.Header, &s.First))
+		memo, err = wire.Encode(start.Summary(&s.First))
 	}
 	if err != nil {
 		return "", err
@@ -313,6 +383,11 @@ func (h *Host) Signal(ctx context.Context, run string, x event.External) error {
 	if err != nil {
 		return err
 	}
+	if x.Kind != event.ExternalCancel {
+		if err := h.checkRoom(ctx, run); err != nil {
+			return err
+		}
+	}
 	err = h.client.SignalWorkflow(ctx, run, "", wire.Inbox, packed)
 	if !isNotFound(err) {
 		return err
@@ -324,6 +399,38 @@ func (h *Host) Signal(ctx context.Context, run string, x event.External) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", engine.ErrEnded, run)
+}
+
+// checkRoom returns [engine.ErrInboxFull] if so many messages wait that the run takes no more: those that came since its last decision, while no worker
+// makes the next one. Of two that are sent at once, both may find room for one.
+func (h *Host) checkRoom(ctx context.Context, run string) error {
+	d, err := h.describe(ctx, run)
+	info := d.GetWorkflowExecutionInfo()
+	if err != nil || info.GetHistoryLength() < engine.MaxInbox || d.GetPendingWorkflowTask().GetState() != enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED {
+		return err
+	}
+	waiting := 0
+	for page := []byte(nil); ; {
+		r, err := h.client.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx, &workflowservice.GetWorkflowExecutionHistoryReverseRequest{
+			Namespace: h.options.Namespace, Execution: info.GetExecution(), NextPageToken: page})
+		if err != nil {
+			return err
+		}
+		for _, e := range r.GetHistory().GetEvents() {
+			if e.GetEventType() == enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+				return nil
+			}
+			if e.GetEventType() == enums.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED {
+				waiting++
+			}
+			if waiting >= engine.MaxInbox {
+				return fmt.Errorf("%w: run %s", engine.ErrInboxFull, run)
+			}
+		}
+		if page = r.GetNextPageToken(); len(page) == 0 {
+			return nil
+		}
+	}
 }
 
 // Cancel asks for the end of a run.
@@ -371,7 +478,7 @@ func (h *Host) artifacts(run string) event.Artifacts {
 // unshared are the artifacts of a process without the folder that has them.
 type unshared struct{ asked *atomic.Bool }
 
-var errUnshared = fmt.Errorf("long outputs of the run lie in the folder that workers and readers share, and this process has none: set %s", payload.FolderEnv)
+var errUnshared = fmt.Errorf("long outputs of the run lie in the folder or bucket that workers and readers share, and this process has none: set %s", payload.FolderEnv)
 
 // Load implements [event.Artifacts].
 func (u unshared) Load(*event.Artifact) (*event.Parts, error) {

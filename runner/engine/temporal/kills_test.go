@@ -1,17 +1,25 @@
 package temporal_test
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -211,6 +219,160 @@ workflow "w" {
 	}
 	text, _ := os.ReadFile(ledger)
 	t.Logf("%d kills: counted %v, %d attempts began for %d steps", kills, n, strings.Count(string(text), "\n"), runs*works)
+}
+
+// killedDelivery says how many signals of a delivery return in a worker before it is killed; killedHeard says that the server knows of the batch before by then.
+const (
+	killedDelivery = "FLOWRUN_TEST_DELIVERY"
+	killedHeard    = "FLOWRUN_TEST_HEARD"
+)
+
+// TestKilledDeliveries kills a worker while it sends one event to many runs, of which it tells a batch at once. Another worker goes on where the server has
+// heard of the first one last. Each run hears the event once.
+func TestKilledDeliveries(t *testing.T) {
+	needServer(t)
+	if os.Getenv(killedQueue) != "" {
+		dieDelivering(t)
+	}
+	const runs, batch = 40, 8
+	for _, x := range []struct {
+		name        string
+		at          int
+		heard       bool
+		least, most int // signals that are sent once more
+	}{
+		{"between two batches", batch, false, batch, batch},
+		{"within a batch", batch + 4, false, 4, 2 * batch},
+		{"once the server has heard of two batches", 2*batch + 1, true, 1, batch},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			programs := new(runner.Programs)
+			s := &sharing{T: t, Host: dial(t, temporal.Options{Machines: programs, Group: programs.Group, Events: programs.Events, Store: engine.NewID(), Poll: 50 * time.Millisecond})}
+			hire := func(more ...string) *exec.Cmd {
+				c := exec.Command(os.Args[0], "-test.run=^TestKilledDeliveries$", "-temporal.server="+*server)
+				c.Env = append(append(os.Environ(), killedQueue+"="+s.Queue(), killedStore+"="+s.StoreName()), more...)
+				var said bytes.Buffer
+				c.Stdout, c.Stderr = &said, &said
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() {
+					c.Process.Kill()
+					if c.Wait(); said.Len() > 0 {
+						t.Logf("a worker says %s", said.String())
+					}
+				})
+				return c
+			}
+			dies := hire(fmt.Sprintf("%s=%d", killedDelivery, x.at), fmt.Sprintf("%s=%v", killedHeard, x.heard))
+			c := newClient(t)
+			var all []string
+			for range runs {
+				all = append(all, s.begin(`workflow "w" {
+  sequence "all" {
+    step "wait" {
+      wait { event = "go" }
+    }
+    step "last" {
+      wait { event = "last" }
+    }
+  }
+}`))
+			}
+			for _, run := range all {
+				s.awaitRest(c, run)
+			}
+			s.ask(event.StoreRequest{Emit: &event.EmitRequest{Name: "go"}})
+			if err := dies.Wait(); dies.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Fatalf("the worker is not killed: %v", err)
+			}
+			hire()
+			limit := time.Now().Add(4 * time.Minute)
+			for delivers(t, c, s.StoreName()) && time.Now().Before(limit) {
+				time.Sleep(200 * time.Millisecond)
+			}
+			for {
+				_, err := s.Ask(t.Context(), event.StoreRequest{Emit: &event.EmitRequest{Name: "last", Key: "last"}})
+				if err == nil {
+					break
+				}
+				if time.Now().After(limit) {
+					t.Fatal(err)
+				}
+			}
+			signals := 0
+			for _, run := range all {
+				s.end(run, event.Succeeded)
+				if heard := s.heard(run, "go"); len(heard) != 1 {
+					t.Errorf("run %s has heard %d events, want 1", run, len(heard))
+				}
+				for _, h := range histories(t, run) {
+					for _, e := range h.Events {
+						if e.GetWorkflowExecutionSignaledEventAttributes().GetSignalName() == wire.Parcels {
+							signals++
+						}
+					}
+				}
+			}
+			if again := signals - 2*runs; again < x.least || again > x.most {
+				t.Errorf("%d signals are sent once more, want %d to %d", again, x.least, x.most)
+			}
+		})
+	}
+}
+
+// delivers reports whether a delivery of a store is under way.
+func delivers(t *testing.T, c client.Client, store string) bool {
+	t.Helper()
+	_, under := reached(t, c, store)
+	return under
+}
+
+// reached returns how many parcels of a delivery that is under way the server has heard of.
+func reached(t *testing.T, c client.Client, store string) (n int, under bool) {
+	t.Helper()
+	d, err := c.DescribeWorkflowExecution(t.Context(), wire.ShareID(store), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range d.GetPendingActivities() {
+		if a.GetActivityType().GetName() != wire.Deliver {
+			continue
+		}
+		under = true
+		if a.GetHeartbeatDetails() != nil {
+			if err := converter.GetDefaultDataConverter().FromPayloads(a.GetHeartbeatDetails(), &n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return n, under
+}
+
+// dieDelivering is a worker, until it has sent so many signals of a delivery.
+func dieDelivering(t *testing.T) {
+	at, _ := strconv.Atoi(os.Getenv(killedDelivery)) // 0: it lives
+	c, store := newClient(t), os.Getenv(killedStore)
+	var sent atomic.Int64
+	programs := new(runner.Programs)
+	h := dial(t, temporal.Options{Queue: os.Getenv(killedQueue), Store: store, Machines: programs, Group: programs.Group, Events: programs.Events, Poll: 50 * time.Millisecond,
+		Tune: func(o *client.Options) {
+			o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(
+				func(ctx context.Context, method string, in, out any, conn *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+					err := call(ctx, method, in, out, conn, opts...)
+					if r, is := in.(*workflowservice.SignalWorkflowExecutionRequest); !is || r.GetSignalName() != wire.Parcels || sent.Add(1) != int64(at) {
+						return err
+					}
+					for n := -1; os.Getenv(killedHeard) == "true" && n < at-1; time.Sleep(50 * time.Millisecond) {
+						n, _ = reached(t, c, store)
+					}
+					syscall.Kill(os.Getpid(), syscall.SIGKILL)
+					select {}
+				}))
+		}})
+	t.Fatal(h.Serve(context.Background(), &work.Worker{Executor: executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished { return script(a) }), Workspace: t.TempDir()},
+		temporal.WorkerOptions{Queues: []string{h.Queue()}, Slots: killedSlots}))
 }
 
 // beKilled is a worker, until it is killed.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/flowrun/flowrun/runner/durations"
@@ -27,14 +30,21 @@ func (h *Host) Drive(ctx context.Context, run string, w engine.Watcher) (event.E
 	if err != nil {
 		return event.End{}, err
 	}
-	for {
-		if err := h.advance(ctx, f); err != nil {
+	for heard := time.Now(); ; {
+		err := h.advance(ctx, f)
+		if errors.Is(err, journal.ErrBroken) && f.shown == 0 {
+			f, err = h.followAgain(ctx, f)
+		}
+		if err == nil {
+			heard = time.Now()
+		}
+		if err != nil && !(ctx.Err() == nil && isAway(err) && time.Since(heard) < patience) {
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
 			}
 			return event.End{}, err
 		}
-		if end := f.fold.End(); end != nil {
+		if end := f.fold.End(); end != nil && err == nil {
 			if !f.ended {
 				h.awaitClose(ctx, run)
 			}
@@ -48,6 +58,15 @@ func (h *Host) Drive(ctx context.Context, run string, w engine.Watcher) (event.E
 	}
 }
 
+// patience is how long a follower goes on without an answer of the server.
+const patience = time.Minute
+
+// isAway reports whether an error says that the server does not answer now.
+func isAway(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*serviceerror.DeadlineExceeded)) || errors.As(err, new(*serviceerror.Unavailable)) ||
+		errors.As(err, new(*serviceerror.ResourceExhausted)) || errors.As(err, new(*serviceerror.NamespaceNotFound))
+}
+
 // follower is a view of a run that grows with it.
 type follower struct {
 	run      string
@@ -55,6 +74,7 @@ type follower struct {
 	watch    engine.Watcher
 	ended    bool // when it was followed first
 	replayed bool
+	shown    uint64 // the number of the last event that another view has shown
 }
 
 func (h *Host) follow(ctx context.Context, run string, w engine.Watcher) (*follower, error) {
@@ -69,6 +89,18 @@ func (h *Host) follow(ctx context.Context, run string, w engine.Watcher) (*follo
 	return &follower{run: run, fold: engine.NewFold(start.Header, m), watch: w, ended: ended, replayed: ended}, nil
 }
 
+// followAgain makes another view of a run, of what its history holds. A worker may have answered a question in the middle of a decision that it made too
+// late for the server, so that another decision stands in its place.
+func (h *Host) followAgain(ctx context.Context, f *follower) (*follower, error) {
+	again, err := h.follow(ctx, f.run, f.watch)
+	if err != nil {
+		return nil, err
+	}
+	again.ended, again.replayed, again.shown = f.ended, f.replayed, f.fold.Seq()
+	h.silent(f.run)
+	return again, h.replayAfter(ctx, f.run, 0, again.take)
+}
+
 // take replays a batch that is new.
 func (f *follower) take(b journal.Batch) error {
 	if b.First <= f.fold.Seq() {
@@ -76,7 +108,7 @@ func (f *follower) take(b journal.Batch) error {
 	}
 	var out event.Reaction
 	events, err := f.fold.Replay(b, &out)
-	if err == nil && f.watch != nil {
+	if err == nil && f.watch != nil && b.Last() > f.shown {
 		f.watch(events, &out, f.replayed)
 	}
 	return err
@@ -297,12 +329,6 @@ func (h *Host) replayAfter(ctx context.Context, run string, seq uint64, each fun
 	return nil
 }
 
-// Replay runs the workflow of an execution again over its history, without a server, and returns the batches that it makes. earlier are those of the
-// executions before. The error wraps [engine.ErrDiverged] if this release asks the server for other things than the history has.
-func Replay(o Options, all *history.History, earlier []journal.Batch) ([]journal.Batch, error) {
-	return (&Host{options: o}).replay(all, earlier)
-}
-
 // replay runs the workflow again over the history of an execution, and returns the batches that it makes. earlier are those of the executions
 // before.
 func (h *Host) replay(all *history.History, earlier []journal.Batch) (batches []journal.Batch, err error) {
@@ -310,25 +336,11 @@ func (h *Host) replay(all *history.History, earlier []journal.Batch) (batches []
 	if err != nil {
 		return nil, err
 	}
-	durable := event.Time(0) // what a task of the workflow makes is durable once the task is completed
-	started := map[int64]event.Time{}
-	for _, e := range all.Events {
-		switch e.GetEventType() {
-		case enums.EVENT_TYPE_WORKFLOW_TASK_STARTED:
-			started[e.GetEventId()] = h.options.Clock.At(e.GetEventTime().AsTime())
-		case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
-			durable = started[e.GetWorkflowTaskCompletedEventAttributes().GetStartedEventId()]
-		}
-	}
-	if durable == 0 {
+	if all = decided(all); len(all.Events) == 0 {
 		return nil, nil
 	}
 	h.register(r, &run.Host{
-		Record: func(b journal.Batch, at event.Time) {
-			if at <= durable {
-				batches = append(batches, b)
-			}
-		},
+		Record:  func(b journal.Batch, _ event.Time) { batches = append(batches, b) },
 		Earlier: func(string, string, string) ([]journal.Batch, error) { return earlier, nil },
 	})
 	h.unshared.Store(false)
@@ -336,9 +348,54 @@ func (h *Host) replay(all *history.History, earlier []journal.Batch) (batches []
 		if h.unshared.Load() {
 			return nil, errUnshared
 		}
+		if d := diverged(all, batches); d != nil {
+			return nil, fmt.Errorf("%w (%w)", d, err)
+		}
 		return nil, errors.Join(engine.ErrDiverged, err)
 	}
 	return batches, nil
+}
+
+// decided is the part of a history that ends with the last decision and what it asked for: what came later is not durable as a part of the journal. The
+// SDK would replay that, too, as if it had happened at the time of the last decision.
+func decided(all *history.History) *history.History {
+	n := 0
+	for i, e := range all.GetEvents() {
+		switch e.GetEventType() {
+		case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+			n = i + 1
+		case enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED, enums.EVENT_TYPE_TIMER_STARTED, enums.EVENT_TYPE_TIMER_CANCELED,
+			enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED, enums.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED,
+			enums.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED, enums.EVENT_TYPE_MARKER_RECORDED, enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES,
+			enums.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW:
+			if n == i { // nothing came in between
+				n = i + 1
+			}
+		}
+	}
+	return &history.History{Events: all.GetEvents()[:n]}
+}
+
+// diverged says where a history is another one than that of the batches that this release has made of it, by the first id of an activity that none of
+// them gives; nil: it has none. The history has the upper halves of digests.
+func diverged(all *history.History, made []journal.Batch) *engine.Diverged {
+	const half = 32
+	have := map[uint32]bool{}
+	for _, b := range made {
+		have[uint32(b.Digest>>half)] = true
+	}
+	for _, e := range all.GetEvents() {
+		_, tag, _ := strings.Cut(e.GetActivityTaskScheduledEventAttributes().GetActivityId(), ".")
+		tag, _, _ = strings.Cut(tag, ".")
+		want, err := strconv.ParseUint(tag, 16, 32)
+		if err != nil || have[uint32(want)] || len(made) == 0 {
+			continue
+		}
+		last := made[len(made)-1]
+		id := all.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowId()
+		return &engine.Diverged{Run: id, Event: last.Last(), Want: want << half, Have: last.Digest >> half << half}
+	}
+	return nil
 }
 
 // Journal returns a run's header and definition, and calls each with each batch.

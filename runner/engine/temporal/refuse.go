@@ -35,9 +35,6 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 	if len(first.Results) > 0 {
 		c.add("the run repeats another one, whose results lie in a store")
 	}
-	for i := range p.Agents {
-		c.agent(&p.Agents[i])
-	}
 	c.workflow(workflow)
 	for i := range p.Ons {
 		switch on := &p.Ons[i]; {
@@ -54,9 +51,6 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 	}
 	for i := range p.Loops {
 		l := &p.Loops[i]
-		if l.Worktree {
-			c.add("the loop %q makes git worktrees on one machine: leave worktree out, and give the workflow of an item a step that makes its folder", l.Name)
-		}
 		for j := range l.Handles {
 			c.workflow(l.Handles[j].Workflow)
 		}
@@ -91,12 +85,6 @@ type check struct {
 
 func (c *check) add(format string, args ...any) { c.why = append(c.why, fmt.Sprintf(format, args...)) }
 
-func (c *check) agent(a *ir.Agent) {
-	if a.Memory != nil {
-		c.add("the agent %q has a memory, which lies in a store", a.Name)
-	}
-}
-
 func (c *check) workflow(name string) {
 	w := c.program.Workflow(name)
 	if w == nil || c.seen[name] {
@@ -118,7 +106,7 @@ func (c *check) adapt(at string, list []ir.Adapt) {
 	for i := range list {
 		for _, r := range list[i].Reads() {
 			if r.Root == "metrics" && (r.Name == "cpu" || r.Name == "memory" || r.Name == "") {
-				c.add("%s adapts to cpu or memory, which are figures of one machine", at)
+				c.add("%s adapts to cpu or memory, which are figures of one machine: count attempts, failures, tokens or costs, or lower the slots of the workers", at)
 				return
 			}
 		}
@@ -134,9 +122,7 @@ func (c *check) node(n *ir.Node) {
 	switch x := n.Action.(type) {
 	case *ir.Call:
 		c.workflow(x.Workflow)
-	case *ir.Run, *ir.AgentTask, *ir.Value, *ir.HTTP, *ir.Fail, *ir.End, *ir.Wait, *ir.KV, *ir.Emit, *ir.Sync, *ir.Handoff, *ir.Notify, *ir.Approve, nil:
-	case *ir.Remember, *ir.Recall:
-		c.add("%s uses the memory, which lies in a store", at)
+	case *ir.Run, *ir.AgentTask, *ir.Value, *ir.HTTP, *ir.Fail, *ir.End, *ir.Wait, *ir.KV, *ir.Emit, *ir.Sync, *ir.Handoff, *ir.Notify, *ir.Approve, *ir.Remember, *ir.Recall, nil:
 	default:
 		c.add("%s (%s) is not carried", at, x.Kind())
 	}

@@ -1,6 +1,7 @@
 package temporal_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,10 +80,32 @@ func TestParse(t *testing.T) {
 
 // refused has a workflow of the corpus for each thing that is refused.
 var refused = map[string]string{
-	"memory learn":   `the agent "forgetful" has a memory, which lies in a store`,
 	"watch load":     `on "file.inbox" watches files of one machine, which the daemon of a store does: publish the event instead`,
 	"watch work":     `on "file.inbox" watches files of one machine, which the daemon of a store does: publish the event instead`,
 	"webhook fulfil": `on "webhook.code" takes deliveries over HTTP, which the daemon of a store does: publish the event instead`,
 	"webhook listen": `on "webhook.code" takes deliveries over HTTP, which the daemon of a store does: publish the event instead`,
 	"webhook work":   `on "webhook.code" takes deliveries over HTTP, which the daemon of a store does: publish the event instead`,
+}
+
+// TestAdaptIsRefused: rules that read figures of a machine are refused before the run starts, also in a workflow that is called. Others are carried.
+func TestAdaptIsRefused(t *testing.T) {
+	const program = `workflow "w" {
+  default = true
+  step "x" { call = workflow.y }
+}
+workflow "y" {
+  sequence "all" {
+    adapt {
+      when            = %q
+      max_concurrency = 1
+    }
+    step "say" { run = ["say"] }
+  }
+}`
+	for when, refused := range map[string]bool{"metrics.cpu > 80": true, "metrics.memory > 80": true, "length(keys(metrics)) > 1": true, "metrics.tokens > 80": false} {
+		err := temporal.Refuse(parse(t, fmt.Sprintf(program, when)), "w", &event.RunStarted{})
+		if (err != nil) != refused || err != nil && !strings.Contains(err.Error(), `sequence "all" adapts to cpu or memory, which are figures of one machine: count attempts, failures, tokens or costs`) {
+			t.Errorf("a rule that reads %s: %v", when, err)
+		}
+	}
 }

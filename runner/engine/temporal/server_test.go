@@ -58,10 +58,22 @@ func serve(t *testing.T, h *temporal.Host, x executor.Executor, slots int) (stop
 // serveIn is serve for a worker with a workspace.
 func serveIn(t *testing.T, h *temporal.Host, x executor.Executor, slots int, workspace string) (stop func()) {
 	t.Helper()
+	return serveWorker(t, h, &work.Worker{Executor: x, Workspace: workspace}, slots)
+}
+
+// serveWorker is serve for a worker that is made.
+func serveWorker(t *testing.T, h *temporal.Host, w *work.Worker, slots int) (stop func()) {
+	t.Helper()
+	return serveBy(t, h, w, temporal.WorkerOptions{Queues: []string{h.Queue()}, Slots: slots})
+}
+
+// serveBy is serveWorker with all options.
+func serveBy(t *testing.T, h *temporal.Host, w *work.Worker, o temporal.WorkerOptions) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- h.Serve(ctx, &work.Worker{Executor: x, Workspace: workspace}, temporal.WorkerOptions{Queues: []string{h.Queue()}, Slots: slots})
+		done <- h.Serve(ctx, w, o)
 	}()
 	stopped := false
 	stop = func() {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/temporal/share"
 	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
 	"github.com/flowrun/flowrun/runner/engine/temporal/work"
 	"github.com/flowrun/flowrun/runner/event"
@@ -170,7 +172,11 @@ func (h *Host) update(ctx context.Context, asking *wire.Asking, arg []byte) (*wi
 	handle, err := h.client.UpdateWorkflow(ctx, o)
 	if isNotFound(err) {
 		var begin []byte
-		if begin, err = wire.Encode(&wire.Shared{Store: h.options.Store}); err != nil {
+		first := wire.Shared{Store: h.options.Store, Rules: share.Rules, Large: h.options.Large}
+		if d, err := h.client.DescribeWorkflowExecution(ctx, id, ""); err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+			first.Anew = event.At(time.Now()) // somebody has ended it
+		}
+		if begin, err = wire.Encode(&first); err != nil {
 			return nil, err
 		}
 		handle, err = h.client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{UpdateOptions: o,
@@ -232,8 +238,8 @@ func (a *asker) errand(ctx context.Context, arg []byte) ([]byte, error) {
 	return wire.Encode(&wire.Told{Replies: replies})
 }
 
-// beat lets the server hear that the worker of an activity lives, until the activity ends.
-func beat(ctx context.Context) (context.Context, context.CancelFunc) {
+// beat lets the server hear that the worker of an activity lives, until the activity ends, and how far it is.
+func beat(ctx context.Context, reached ...func() any) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		beat := time.NewTicker(work.Beat)
@@ -241,7 +247,11 @@ func beat(ctx context.Context) (context.Context, context.CancelFunc) {
 		for {
 			select {
 			case <-beat.C:
-				activity.RecordHeartbeat(ctx)
+				var details []any
+				for _, get := range reached {
+					details = append(details, get())
+				}
+				activity.RecordHeartbeat(ctx, details...)
 			case <-ctx.Done():
 				return
 			}
@@ -315,12 +325,31 @@ func (h *Host) askOnce(ctx context.Context, r wire.Request) (wire.Reply, error) 
 	replies, err := h.asker.Ask(ctx, r)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no worker serves what runs share (queue %s): start a worker: %w", wire.ShareQueue(h.options.Store), err)
+			err = h.explainSilence(err)
 		}
 		return wire.Reply{}, err
 	}
 	return replies[0], refusalOf(replies[0], nil)
 }
+
+// explainSilence says why what runs share does not answer.
+func (h *Host) explainSilence(err error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+	defer cancel()
+	_, trouble, bad := h.About(ctx)
+	switch served, unknown := h.isServed(ctx, wire.ShareQueue(h.options.Store)); {
+	case unknown == nil && !served:
+		return fmt.Errorf("no worker serves what runs share (queue %s): start a worker: %w", wire.ShareQueue(h.options.Store), err)
+	case trouble != "":
+		return fmt.Errorf("what runs share does not continue: %s: %w", trouble, err)
+	case bad != nil:
+		return fmt.Errorf("what runs share does not answer: %w", bad)
+	}
+	return fmt.Errorf("what runs share does not answer in time: %w", err)
+}
+
+// lookTimeout is how long a look at why something does not answer may take.
+const lookTimeout = 5 * time.Second
 
 // closeTimeout is how long a follower waits until a run that has ended has given back what it held.
 const closeTimeout = 5 * time.Second
@@ -374,4 +403,59 @@ func (h *Host) Turn(ctx context.Context, run string) (*engine.Turn, error) {
 		}
 	}
 	return nil, refusalOf(reply, err)
+}
+
+// IsOlder reports whether an error says that a worker is of a release that is older than what runs share.
+func IsOlder(err error) bool { return strings.Contains(err.Error(), share.NewerRules) }
+
+// tellRules lets what runs share continue with the rules of this release, if these are newer than those of its execution. Workers of an older
+// release are refused: they cannot keep it.
+func (h *Host) tellRules(ctx context.Context) error {
+	looking, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	d, err := h.client.DescribeWorkflowExecution(looking, wire.ShareID(h.options.Store), "")
+	if err != nil || d.GetWorkflowExecutionInfo().GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil
+	}
+	reply, _, err := h.asker.Look(looking, wire.Request{About: true})
+	about := reply.About
+	if err != nil { // no worker has made a first decision: this one says why in the history
+		why := h.lastFailure(ctx, wire.ShareID(h.options.Store))
+		if strings.Contains(why, share.NewerRules) && strings.Contains(why, fmt.Sprintf("this worker knows rules %d:", share.Rules)) {
+			return errors.New(why)
+		}
+	}
+	switch {
+	case err != nil && IsOlder(err): // this worker has answered
+		return err
+	case err != nil || about == nil: // another worker has to say it
+		return nil
+	case about.Rules > share.Rules:
+		return fmt.Errorf(share.NewerRules+" (rules %d), and this worker knows rules %d: upgrade it", about.Rules, share.Rules)
+	case about.Rules < share.Rules:
+		return h.client.SignalWorkflow(ctx, wire.ShareID(h.options.Store), "", wire.Newer, share.Rules)
+	}
+	return nil
+}
+
+// About describes what runs share; nil: nothing is shared yet, or no worker keeps it. trouble says why it does not go on.
+func (h *Host) About(ctx context.Context) (about *wire.About, trouble string, err error) {
+	id := wire.ShareID(h.options.Store)
+	d, err := h.client.DescribeWorkflowExecution(ctx, id, "")
+	if isNotFound(err) || err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if t := d.GetPendingWorkflowTask(); t.GetAttempt() > 1 {
+		if why := h.lastFailure(ctx, id); why != "" || t.GetAttempt() >= stuckAfter {
+			return nil, fmt.Sprintf("its workers fail at the same point, %d times so far: %s", t.GetAttempt()-1, cmp.Or(why, "a worker does not answer in time")), nil
+		}
+	}
+	if served, err := h.isServed(ctx, wire.ShareQueue(h.options.Store)); err != nil || !served {
+		return nil, "", err
+	}
+	reply, _, err := h.asker.Look(ctx, wire.Request{About: true})
+	return reply.About, "", err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal"
+	rules "github.com/flowrun/flowrun/runner/engine/temporal/share"
 	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -56,6 +57,9 @@ func share(t *testing.T, o temporal.Options) *sharing {
 				case <-time.After(300 * time.Millisecond):
 				case <-ctx.Done():
 				}
+			}
+			if a.Name == "hang" {
+				<-ctx.Done()
 			}
 			return f
 		}), event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
@@ -488,4 +492,40 @@ func TestSharedRate(t *testing.T) {
 	}
 	t.Logf("%d operations of %d runs in %s: %.0f/s; %d updates of the store, %.2f history events of a run for each", runs*each, runs, took.Round(time.Millisecond),
 		float64(runs*each)/took.Seconds(), updates, float64(ofRuns)/float64(runs*each))
+}
+
+// TestSharedAnew: an operator ends the workflow that keeps what runs share. The next one says that it began anew, and gives no token of a claim again.
+func TestSharedAnew(t *testing.T) {
+	needServer(t)
+	store := engine.NewID()
+	h := dial(t, temporal.Options{Store: store})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- h.ServeShared(ctx) }()
+	defer func() { cancel(); <-done }()
+	take := func() uint64 {
+		v, err := h.Ask(ctx, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimTake, Item: engine.NewID(), Loop: "l", Agent: "a", Lease: time.Minute}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := event.ClaimOf(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Token
+	}
+	if token := take(); token != 1 {
+		t.Errorf("the first token is %d", token)
+	}
+	if a, trouble, err := h.About(ctx); err != nil || trouble != "" || a == nil || a.Anew != 0 || a.Rules != rules.Rules {
+		t.Errorf("about it: %+v, %q, %v", a, trouble, err)
+	}
+	terminate(t, wire.ShareID(store))
+	before := uint64(time.Now().Add(-time.Minute).UnixMilli())
+	if token := take(); token < before {
+		t.Errorf("after the end the first token is %d", token)
+	}
+	if a, _, err := h.About(ctx); err != nil || a == nil || a.Anew == 0 {
+		t.Errorf("about it, after its end: %+v, %v", a, err)
+	}
 }

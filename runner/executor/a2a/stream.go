@@ -33,6 +33,7 @@ func (t *task) listen(params map[string]value.Value) (made, message map[string]v
 			return nil, nil, failure
 		}
 		made, message = answer(result)
+		t.note(made)
 		return made, message, nil
 	}
 	made, message, failure = t.hear(sse.NewReader(res.Body))
@@ -47,6 +48,26 @@ func (t *task) listen(params map[string]value.Value) (made, message map[string]v
 		return made, nil, nil
 	}
 	return made, message, failure
+}
+
+// resubscribe hears of a task that is under way until the stream ends, for whatever reason. A service that refuses is only asked from then on.
+func (t *task) resubscribe(id string) {
+	req, failure := t.request(t.ctx, t.words.listen, map[string]value.Value{"id": id}, "text/event-stream, application/json")
+	if failure != nil {
+		return
+	}
+	res, failure := t.do(req)
+	if failure != nil {
+		t.streams = failure.Kind == event.Transient
+		return
+	}
+	defer res.Body.Close()
+	if isStream(res) {
+		_, _, failure = t.hear(sse.NewReader(res.Body))
+		t.streams = failure == nil || failure.Kind == event.Transient
+		return
+	}
+	t.streams = false
 }
 
 func isStream(res *nethttp.Response) bool {
@@ -100,6 +121,7 @@ func (t *task) hear(events *sse.Reader) (made, message map[string]value.Value, f
 		case task != nil:
 			made = task
 		}
+		t.note(made)
 		if made == nil {
 			continue // an event of a kind that came later
 		}

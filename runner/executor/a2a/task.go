@@ -19,6 +19,10 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
+// lostMost is the longest wait for a service that cannot be reached, and may know a task. The waits before it grow from askFirst by half, so that a
+// service is asked for three times as long.
+var lostMost = 5 * time.Second
+
 const (
 	// askFirst is how long after its start a task is asked for; each next time it takes half as long again, until askMost.
 	askFirst = 100 * time.Millisecond
@@ -42,6 +46,11 @@ type task struct {
 	words   words
 	streams bool // the service tells of a task as it goes on
 	asked   int
+	code    int    // of the last error of JSON-RPC
+	open    string // the task that may go on at the service; "": none
+	kept    bool   // that is durable
+
+	warning string
 
 	output  value.Value
 	partial value.Value
@@ -51,14 +60,21 @@ type task struct {
 
 // carryOut gives the task and waits for its end.
 func (t *task) carryOut() *event.Error {
+	t.open = t.attempt.Agent.Session
+	t.kept = t.open != ""
 	if failure := t.find(); failure != nil {
 		return failure
 	}
 	a, g := *t.attempt, *t.attempt.Agent
 	g.Input, g.With, a.Agent = "text", nil, &g
 	text := strings.TrimRight(string(protocol.Request(&a)), "\n")
-	if g.Wanted != "" {
-		text += "\n\nAnswer with one JSON value and nothing else, of this type: " + g.Wanted
+	if id := t.attempt.Agent.Session; id != "" {
+		switch made, failure := t.takeUp(id); {
+		case failure != nil:
+			return failure
+		case made != nil:
+			return t.follow(made)
+		}
 	}
 	// The key is the same for an attempt that is repeated after a crash, so a service can tell.
 	id := t.attempt.Key
@@ -67,16 +83,75 @@ func (t *task) carryOut() *event.Error {
 	}
 	params := map[string]value.Value{"message": t.words.message(id, text, t.attempt.Agent.With), "configuration": t.words.configuration()}
 	made, message, failure := t.begin(params)
-	if failure != nil {
-		return failure
-	}
 	switch {
+	case failure != nil:
+		return failure
 	case message != nil:
+		t.open = ""
 		return t.take(message)
 	case made == nil:
 		return t.peer.Refuse("the answer is neither a task nor a message")
 	}
 	return t.follow(made)
+}
+
+// takeUp asks for a task that an earlier try has given. Both are nil if the service does not know the task, or somebody has cancelled it: then the task is
+// given again.
+func (t *task) takeUp(id string) (made map[string]value.Value, failure *event.Error) {
+	for wait := askFirst; ; wait = wait * 3 / 2 {
+		made, failure = t.get(id)
+		status, _ := made["status"].(map[string]value.Value)
+		why := ""
+		switch {
+		case failure == nil && state(status["state"]) != "canceled":
+			t.report("continues the task " + id)
+			return made, nil
+		case failure == nil:
+			why = "it was cancelled"
+		case t.code == taskNotFound:
+			why = "the agent does not know it any more"
+		case failure.Kind != event.Transient || wait > lostMost || !t.sleep(wait):
+			return nil, failure
+		default:
+			continue
+		}
+		t.open, t.kept = "", false
+		t.warning = fmt.Sprintf("the task %s cannot be continued: %s. The task was given again", id, why)
+		t.report(t.warning)
+		return nil, nil
+	}
+}
+
+// note keeps the id of the task, so that no later try gives the task again.
+func (t *task) note(made map[string]value.Value) {
+	if id, _ := made["id"].(string); id != "" && id != t.open {
+		t.open, t.kept = id, t.x.opt.Note(t.ctx, *t.attempt, id)
+	}
+}
+
+// get asks for a task.
+func (t *task) get(id string) (map[string]value.Value, *event.Error) {
+	result, failure := t.call(t.ctx, t.words.get, map[string]value.Value{"id": id})
+	if failure != nil {
+		return nil, failure
+	}
+	made, _ := answer(result)
+	if made == nil {
+		return nil, t.peer.Refuse("the answer to %s is not a task", t.words.get)
+	}
+	return made, nil
+}
+
+// sleep waits, and reports whether the attempt goes on.
+func (t *task) sleep(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-t.ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
 }
 
 // begin sends the message. It gives the task as far as the service tells of it by itself, or the answer without a task.
@@ -89,6 +164,7 @@ func (t *task) begin(params map[string]value.Value) (made, message map[string]va
 		return nil, nil, failure
 	}
 	made, message = answer(result)
+	t.note(made)
 	return made, message, nil
 }
 
@@ -153,17 +229,22 @@ func (t *task) request(ctx context.Context, method string, params map[string]val
 	return req, nil
 }
 
+// taskNotFound is the code of the error that the service does not know a task.
+const taskNotFound = -32001
+
 // result is what an answer of JSON-RPC gives.
 func (t *task) result(method string, v value.Value) (value.Value, *event.Error) {
+	t.code = 0
 	m, _ := v.(map[string]value.Value)
 	if e, ok := m["error"].(map[string]value.Value); ok {
 		code, _ := e["code"].(float64)
+		t.code = int(code)
 		text, _ := e["message"].(string)
 		failure := t.peer.Refuse("%s: error %d: %s", method, int(code), executor.Clip(text, 1000))
 		switch code {
 		case -32603: // internal error: what the service says of it may tell more
 			failure.Kind = protocol.KindOf(text)
-		case -32600, -32601, -32602, -32001, -32004, -32005, -32007, -32009:
+		case taskNotFound, -32600, -32601, -32602, -32004, -32005, -32007, -32009:
 			failure.Kind = event.Blocking
 		}
 		return nil, failure
@@ -235,15 +316,18 @@ func (t *task) cut(err error) *event.Error {
 	return f
 }
 
-// follow asks for a task until it has ended.
+// follow hears of a task, or asks for it, until it has ended.
 func (t *task) follow(made map[string]value.Value) *event.Error {
 	id, _ := made["id"].(string)
-	for wait := askFirst; ; wait = min(wait*3/2, askMost) {
+	for wait, lost := askFirst, askFirst; ; wait = min(wait*3/2, askMost) {
 		status, _ := made["status"].(map[string]value.Value)
 		said, _ := status["message"].(map[string]value.Value)
 		var c content
 		c.add(said)
 		now := t.tell(status)
+		if now != "submitted" && now != "working" {
+			t.open = "" // it has ended, or is cancelled below
+		}
 		switch now {
 		case "completed":
 			return t.finish(made, &c)
@@ -269,32 +353,30 @@ func (t *task) follow(made map[string]value.Value) *event.Error {
 		if id == "" {
 			return t.peer.Refuse("a task that is not done has no id")
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-t.ctx.Done():
-			timer.Stop()
+		if t.sleep(wait) && t.streams {
+			t.resubscribe(id)
+		}
+		var next map[string]value.Value
+		var failure *event.Error
+		if t.ctx.Err() == nil {
+			next, failure = t.get(id) // the whole task: a stream that was taken up tells what comes now
+		}
+		switch {
+		case t.ctx.Err() != nil:
 			t.keep(made)
 			t.cancel(id)
 			return executor.WasCancelled()
-		case <-timer.C:
-		}
-		result, failure := t.call(t.ctx, t.words.get, map[string]value.Value{"id": id})
-		if t.ctx.Err() != nil {
-			t.keep(made)
-			t.cancel(id)
-			return executor.WasCancelled()
-		}
-		if failure != nil && failure.Kind == event.Transient && wait < askMost {
-			continue // the task may go on all the same
-		}
-		if failure != nil {
+		case failure == nil:
+			made, lost = next, askFirst
+		case t.code == taskNotFound:
+			t.open, failure.Kind = "", event.Transient // the next try gives it again
+			failure.Message += "; the agent knew the task before, and what it did is unknown"
 			return failure
+		case failure.Kind != event.Transient || lost > lostMost:
+			return failure
+		default: // the task may go on all the same
+			wait, lost = lost, lost*3/2
 		}
-		next, _ := answer(result)
-		if next == nil {
-			return t.peer.Refuse("the answer to %s is not a task", t.words.get)
-		}
-		made = next
 	}
 }
 
@@ -311,8 +393,11 @@ func (t *task) tell(status map[string]value.Value) string {
 	return now
 }
 
-// cancel tells the service that nobody waits for a task any more.
+// cancel tells the service that nobody waits for a task any more. A driver that stops leaves the task to the next one.
 func (t *task) cancel(id string) {
+	if t.kept && errors.Is(context.Cause(t.ctx), executor.Stopping) {
+		return
+	}
 	ctx, done := context.WithTimeout(context.WithoutCancel(t.ctx), cancelWait)
 	defer done()
 	_, _ = t.call(ctx, t.words.cancel, map[string]value.Value{"id": id}) // the attempt has its own reason to end

@@ -11,13 +11,14 @@ type words struct {
 	version           string // of the header A2A-Version; "" sends none
 	send, get, cancel string // methods
 	stream            string // the method that is send, and goes on to tell of the task
+	listen            string // the method that tells of a task that is under way
 	user              string // the role of who asks
 	kinds             bool   // messages and parts say what they are
 }
 
 var (
-	newest = words{"1.0", "SendMessage", "GetTask", "CancelTask", "SendStreamingMessage", "ROLE_USER", false}
-	older  = words{"", "message/send", "tasks/get", "tasks/cancel", "message/stream", "user", true}
+	newest = words{"1.0", "SendMessage", "GetTask", "CancelTask", "SendStreamingMessage", "SubscribeToTask", "ROLE_USER", false}
+	older  = words{"", "message/send", "tasks/get", "tasks/cancel", "message/stream", "tasks/resubscribe", "user", true}
 )
 
 // address is where a card says that the agent takes JSON-RPC, and in which version of the protocol.

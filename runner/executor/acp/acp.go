@@ -6,6 +6,9 @@
 // starts no process itself: [Programs] does, with all that holds for other attempts. Enter at [Executor.Execute]; session.go is the life of a
 // session, permission.go answers for leave, files.go reads and writes.
 //
+// A session of an earlier try that broke off goes on if the agent says that it can resume or load sessions; otherwise there is a new one, and a
+// warning says so.
+//
 // What always holds, whatever an agent does: a question that no rule allows is answered with no; a file outside of the folder of the attempt is
 // neither read nor written, also behind a link; a cancelled attempt tells the agent so before it is ended; memory is bounded.
 package acp
@@ -43,7 +46,7 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		return x.opt.Programs.Converse(ctx, a, func(ctx context.Context, p io.ReadWriteCloser, ans *event.AttemptFinished) *event.Error {
 			s := &session{x: x, ctx: ctx, attempt: &a, wire: newWire(p), tools: map[string]*tool{}}
 			failure := s.carryOut()
-			ans.Output, ans.Partial, ans.Usage = s.output, s.partial, s.usage
+			ans.Output, ans.Partial, ans.Usage, ans.Warning, ans.Session = s.output, s.partial, s.usage, s.warning, s.left
 			if s.text != "" || len(s.last) > 0 {
 				ans.Stdout = s.transcript()
 			}

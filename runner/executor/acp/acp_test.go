@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		(&stub{in: bufio.NewReader(os.Stdin)}).serve(os.Args[2])
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == "sessions" {
+		serveSessions(os.Args[2])
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -40,6 +40,12 @@ type session struct {
 
 	dir     string
 	id      string
+	again   bool   // the session is that of an earlier try
+	heard   bool   // the agent has told something in this try
+	past    bool   // what the agent tells now was said in that try
+	returns bool   // the agent can go on in a session
+	left    string // the session in which the next try can go on
+	warning string
 	asked   int    // requests that were sent
 	text    string // all messages before the last
 	last    []byte // the last message, as far as it has come
@@ -62,14 +68,7 @@ func (s *session) carryOut() *event.Error {
 		return s.failed(event.Blocking, "the folder %s cannot be used: %v", dir, err)
 	}
 	access := s.attempt.Agent.ACP.Files
-	var begun struct {
-		ProtocolVersion int `json:"protocolVersion"`
-		Capabilities    struct {
-			MCP struct {
-				HTTP bool `json:"http"`
-			} `json:"mcpCapabilities"`
-		} `json:"agentCapabilities"`
-	}
+	var begun abilities
 	if failure := s.call("initialize", map[string]any{"protocolVersion": version,
 		"clientCapabilities": map[string]any{"fs": map[string]any{"readTextFile": access == "read" || access == "write", "writeTextFile": access == "write"}, "terminal": false},
 		"clientInfo":         map[string]any{"name": "flowrun", "title": "flowrun", "version": s.x.opt.Release}}, &begun); failure != nil {
@@ -78,17 +77,13 @@ func (s *session) carryOut() *event.Error {
 	if begun.ProtocolVersion != version {
 		return s.failed(event.Blocking, "the agent speaks version %d of the Agent Client Protocol, and flowrun speaks version %d", begun.ProtocolVersion, version)
 	}
-	var made struct {
-		SessionID string `json:"sessionId"`
-	}
 	servers, failure := s.servers(begun.Capabilities.MCP.HTTP)
 	if failure != nil {
 		return failure
 	}
-	if failure := s.call("session/new", map[string]any{"cwd": s.dir, "mcpServers": servers}, &made); failure != nil {
+	if failure := s.enter(&begun, servers); failure != nil {
 		return failure
 	}
-	s.id = made.SessionID
 	var ended struct {
 		StopReason string `json:"stopReason"`
 		Usage      *struct {
@@ -105,6 +100,63 @@ func (s *session) carryOut() *event.Error {
 		return failure
 	}
 	return s.judge(ended.StopReason)
+}
+
+// abilities are what an agent says of itself.
+type abilities struct {
+	ProtocolVersion int `json:"protocolVersion"`
+	Capabilities    struct {
+		MCP struct {
+			HTTP bool `json:"http"`
+		} `json:"mcpCapabilities"`
+		Load     bool `json:"loadSession"`
+		Sessions struct {
+			Resume *struct{} `json:"resume"`
+		} `json:"sessionCapabilities"`
+	} `json:"agentCapabilities"`
+}
+
+// enter goes on in the session of an earlier try, or begins a session.
+func (s *session) enter(can *abilities, servers []any) *event.Error {
+	method := ""
+	switch {
+	case can.Capabilities.Sessions.Resume != nil:
+		method = "session/resume"
+	case can.Capabilities.Load: // as resume, and the agent tells all that was said
+		method = "session/load"
+	}
+	s.returns = method != ""
+	if before := s.attempt.Agent.Session; before != "" {
+		why := "it can neither resume nor load sessions"
+		if s.returns {
+			s.past = true
+			refusal, failure := s.ask(method, map[string]any{"sessionId": before, "cwd": s.dir, "mcpServers": servers}, &struct{}{})
+			s.past = false
+			switch {
+			case failure != nil:
+				return failure
+			case refusal == nil:
+				s.id, s.again = before, true
+				s.report("progress", "continues the session "+before)
+				return nil
+			case refusal.Code == authRequired:
+				return s.refused(method, refusal)
+			}
+			why = fmt.Sprintf("%s: %v", method, refusal)
+		}
+		s.warning = fmt.Sprintf("the agent cannot continue the session %s: %s. The task began again in a new session", before, executor.Clip(why, 500))
+		s.report("progress", s.warning)
+	}
+	var made struct {
+		SessionID string `json:"sessionId"`
+	}
+	if failure := s.call("session/new", map[string]any{"cwd": s.dir, "mcpServers": servers}, &made); failure != nil {
+		return failure
+	}
+	if s.id = made.SessionID; s.returns {
+		s.x.opt.Note(s.ctx, *s.attempt, s.id)
+	}
+	return nil
 }
 
 // servers are the MCP servers that the agent is to use, as the protocol has them.
@@ -151,8 +203,8 @@ func (s *session) prompt() string {
 	a, g := *s.attempt, *s.attempt.Agent
 	g.Input, a.Agent = "text", &g
 	text := string(protocol.Request(&a))
-	if g.Wanted != "" {
-		text += "\nEnd with a message that is one JSON value and nothing else, of this type: " + g.Wanted + "\n"
+	if s.again {
+		text = "The connection broke off while you worked on the task below. Continue where you stopped, and do not repeat what is done.\n\n" + text
 	}
 	return text
 }
@@ -185,7 +237,7 @@ func (s *session) judge(reason string) *event.Error {
 		s.output = text
 		return nil
 	}
-	v, err := value.Decode([]byte(unfenced(text)))
+	v, err := value.Decode([]byte(executor.Unfenced(text)))
 	if err != nil {
 		s.partial = text
 		return &event.Error{Kind: event.Recoverable, Reason: event.ReasonBadJSON, ExitCode: -1, Message: fmt.Sprintf("the last message of the agent is not JSON, which the type of the output needs: %v", err)}
@@ -203,28 +255,25 @@ func (s *session) quote() string {
 	return ": " + executor.Clip(text, 500)
 }
 
-// unfenced is what stands in a fence of Markdown, where a text is nothing else.
-func unfenced(text string) string {
-	inner, ok := strings.CutPrefix(text, "```")
-	if !ok || !strings.HasSuffix(inner, "```") {
-		return text
+// call sends a request that the agent must not refuse.
+func (s *session) call(method string, params, result any) *event.Error {
+	refusal, failure := s.ask(method, params, result)
+	if refusal != nil {
+		return s.refused(method, refusal)
 	}
-	if _, rest, ok := strings.Cut(inner, "\n"); ok {
-		return strings.TrimSuffix(rest, "```")
-	}
-	return text
+	return failure
 }
 
-// call sends a request and does what the agent asks for until its answer is there.
-func (s *session) call(method string, params, result any) *event.Error {
+// ask sends a request and does what the agent asks for until its answer is there.
+func (s *session) ask(method string, params, result any) (*wireError, *event.Error) {
 	text, err := json.Marshal(params)
 	if err != nil {
-		return s.failed(event.Fatal, "%s: %v", method, err)
+		return nil, s.failed(event.Fatal, "%s: %v", method, err)
 	}
 	s.asked++
 	id := strconv.Itoa(s.asked)
 	if err := s.wire.send(&message{ID: json.RawMessage(id), Method: method, Params: text}); err != nil {
-		return s.ended(method, err)
+		return nil, s.ended(method, err)
 	}
 	done := make(chan struct{})
 	defer close(done)
@@ -233,17 +282,17 @@ func (s *session) call(method string, params, result any) *event.Error {
 		m, err := s.wire.next()
 		switch {
 		case err != nil:
-			return s.ended(method, err)
+			return nil, s.ended(method, err)
 		case m.Method != "":
 			s.serve(m)
 		case string(m.ID) != id: // an answer to nothing that waits
 		case m.Error != nil:
-			return s.refused(method, m.Error)
+			return m.Error, nil
 		default:
 			if err := json.Unmarshal(m.Result, result); err != nil {
-				return s.failed(event.Recoverable, "the answer to %s cannot be read: %v", method, err)
+				return nil, s.failed(event.Recoverable, "the answer to %s cannot be read: %v", method, err)
 			}
-			return nil
+			return nil, nil
 		}
 	}
 }
@@ -268,6 +317,9 @@ func (s *session) cancel(method string, done <-chan struct{}) {
 func (s *session) ended(method string, err error) *event.Error {
 	if s.ctx.Err() != nil {
 		return executor.WasCancelled() // whoever ended the context knows why
+	}
+	if s.returns && (s.heard || !s.again) { // a session that breaks off at once is not tried a third time
+		s.left = s.id
 	}
 	text := fmt.Sprintf("the agent ended the connection before it answered %s", method)
 	if s.wire.odd != "" {
@@ -346,9 +398,10 @@ func (s *session) hear(params json.RawMessage) {
 	var p struct {
 		Update update `json:"update"`
 	}
-	if json.Unmarshal(params, &p) != nil {
+	if s.past || json.Unmarshal(params, &p) != nil {
 		return
 	}
+	s.heard = true
 	u := &p.Update
 	switch u.Kind {
 	case "agent_message_chunk":

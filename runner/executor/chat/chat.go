@@ -188,7 +188,12 @@ func (t *talk) ask(c *conversation) (*answer, *event.Error) {
 	}
 	defer reply.Close()
 	if reply.Status < 200 || reply.Status > 299 {
-		return nil, failed(reply, reply.Excerpt())
+		said := reply.Excerpt()
+		if r, is := d.(responses); is && body["include"] != nil && r.refusesThoughts(reply.Status, said) {
+			c.plain = true
+			return t.ask(c)
+		}
+		return nil, failed(reply, said)
 	}
 	said := &answer{what: reply.What}
 	lines := t.watch(c)

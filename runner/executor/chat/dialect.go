@@ -44,7 +44,8 @@ type conversation struct {
 	tools   []tool // that the model may use
 	turns   []turn // what it said before, and what its tools gave
 	summary *window.Summary
-	first   int // of the turns that are sent; the summary stands for those before
+	first   int  // of the turns that are sent; the summary stands for those before
+	plain   bool // the model does not reason: no reasoning is asked for
 }
 
 // said is what the user says: the task, and what became of the turns that are no longer sent.
@@ -92,6 +93,10 @@ type answer struct {
 	in, cached, out int64
 	counted         bool
 
+	thoughts []string // of OpenAI's responses: the reasoning before the text, encrypted
+	thinking []string // reasoning of which the text or the call behind has not come yet
+	thought  int      // bytes of all reasoning
+
 	blocks map[int]*block // of Anthropic
 	inside int            // bytes in them
 }
@@ -100,8 +105,9 @@ type answer struct {
 type call struct {
 	id, name  string
 	args      []byte
-	signature string // of Gemini, which wants it back
-	made      bool   // the id is one of ours
+	signature string   // of Gemini, which wants it back
+	thoughts  []string // of OpenAI's responses: the reasoning before the call, encrypted
+	made      bool     // the id is one of ours
 }
 
 // maxCalls is how many calls of tools an answer has at most.
@@ -241,7 +247,7 @@ func (c *conversation) output(a *answer) (value.Value, *event.Error) {
 	if c.schema == nil {
 		return strings.TrimRight(text, "\n"), nil
 	}
-	v, err := value.Decode([]byte(unfenced(text)))
+	v, err := value.Decode([]byte(executor.Unfenced(text)))
 	if err != nil {
 		return nil, &event.Error{Kind: event.Recoverable, Reason: event.ReasonBadJSON, ExitCode: -1, Message: "the answer of the model is not the JSON that its output type asks for: " + executor.Clip(err.Error(), 300)}
 	}
@@ -265,24 +271,11 @@ func (c *conversation) partial(a *answer) value.Value {
 	if c.schema == nil {
 		return text
 	}
-	if _, err := value.Decode([]byte(unfenced(text))); err != nil {
+	if _, err := value.Decode([]byte(executor.Unfenced(text))); err != nil {
 		return nil
 	}
 	v, _ := c.output(a)
 	return v
-}
-
-// unfenced is the inside of a text that is one fenced block: servers that do not know schemas ask a model in words for JSON.
-func unfenced(text string) string {
-	t := strings.TrimSpace(text)
-	if inner, ok := strings.CutPrefix(t, "```"); ok {
-		if inner, ok = strings.CutSuffix(inner, "```"); ok {
-			if _, rest, ok := strings.Cut(inner, "\n"); ok {
-				return rest
-			}
-		}
-	}
-	return text
 }
 
 // parse reads the JSON of an event. What is not JSON is the server's or a proxy's fault, and passes.

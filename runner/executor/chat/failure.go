@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"math"
 	nethttp "net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/http"
@@ -73,7 +73,7 @@ func readComplaint(raw []byte) (c complaint) {
 			c.after = s.Seconds()
 		}
 	}
-	if m := tryAgain.FindStringSubmatch(c.message); m != nil && c.after == 0 {
+	if m := tryAgain().FindStringSubmatch(c.message); m != nil && c.after == 0 {
 		if s, err := time.ParseDuration(m[1]); err == nil {
 			c.after = s.Seconds()
 		}
@@ -82,7 +82,7 @@ func readComplaint(raw []byte) (c complaint) {
 }
 
 // tryAgain is how a message says when: "Please try again in 1m26.4s."
-var tryAgain = regexp.MustCompile(`(?i)try again in ((?:[0-9.]+(?:ms|h|m|s))+)`)
+var tryAgain = lazyregexp.New(`(?i)try again in ((?:[0-9.]+(?:ms|h|m|s))+)`)
 
 func (c *complaint) is(names ...string) bool {
 	for _, name := range c.names {
@@ -96,7 +96,7 @@ func (c *complaint) is(names ...string) bool {
 }
 
 // tooLong is how messages say that a request does not fit.
-var tooLong = regexp.MustCompile(`(?i)maximum context length|context length exceeded|exceeds? the (?:available )?context (?:size|window|length)|prompt is too long|input is too long|exceeds the maximum number of tokens|context_length_exceeded`)
+var tooLong = lazyregexp.New(`(?i)maximum context length|context length exceeded|exceeds? the (?:available )?context (?:size|window|length)|prompt is too long|input is too long|exceeds the maximum number of tokens|context_length_exceeded`)
 
 // judge says what an error means. Status is that of the answer; 0: the error stood in a stream.
 func (c *complaint) judge(status int) (kind event.ErrorKind, reason event.Reason) {
@@ -109,7 +109,7 @@ func (c *complaint) judge(status int) (kind event.ErrorKind, reason event.Reason
 	case c.is("insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active"), status == 402,
 		strings.Contains(c.message, "credit balance is too low"):
 		return event.Blocking, event.ReasonHTTP // waiting does not help
-	case c.is("context_length_exceeded", "request_too_large"), status == 413, tooLong.MatchString(c.message) && (status == 400 || status == 0 || status == 422):
+	case c.is("context_length_exceeded", "request_too_large"), status == 413, tooLong().MatchString(c.message) && (status == 400 || status == 0 || status == 422):
 		return event.Blocking, event.ReasonContextLength
 	case c.is("content_filter", "content_policy_violation", "moderation_blocked", "responsibleaipolicyviolation", "invalid_prompt"):
 		return event.Blocking, event.ReasonContentFilter

@@ -2,8 +2,11 @@ package chat
 
 import (
 	"encoding/json"
+	"strings"
 
+	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/sse"
 )
 
@@ -14,10 +17,12 @@ func (responses) request(c *conversation) (string, map[string]string, map[string
 	input := []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "input_text", "text": c.said()}}}}
 	for _, t := range c.sent() {
 		if t.text != "" {
+			input = append(input, thoughtItems(t.thoughts)...)
 			input = append(input, map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "output_text", "text": t.text}}})
 		}
 		for i := range t.calls {
 			k := &t.calls[i]
+			input = append(input, thoughtItems(k.thoughts)...)
 			input = append(input, map[string]any{"type": "function_call", "call_id": k.id, "name": k.name, "arguments": k.givenText()})
 		}
 		for i := range t.calls {
@@ -32,6 +37,9 @@ func (responses) request(c *conversation) (string, map[string]string, map[string
 	}
 	if tools != nil {
 		body["tools"] = tools
+		if !c.plain { // nothing is kept at the provider, so that the next request brings the reasoning back
+			body["include"] = []any{"reasoning.encrypted_content"}
+		}
 	}
 	if c.system != "" {
 		body["instructions"] = c.system
@@ -46,6 +54,22 @@ func (responses) request(c *conversation) (string, map[string]string, map[string
 		body["text"] = map[string]any{"format": map[string]any{"type": "json_schema", "name": schemaName, "schema": c.schema, "strict": c.strict}}
 	}
 	return c.base + "/responses", bearer(c), body
+}
+
+// thoughtItems are the reasoning that stood before a message or a call, as input. They have no ids: the provider looks for an item with an id
+// among those that it keeps, and finds none.
+func thoughtItems(encrypted []string) (items []any) {
+	for _, text := range encrypted {
+		items = append(items, map[string]any{"type": "reasoning", "summary": []any{}, "encrypted_content": text})
+	}
+	return items
+}
+
+// refusesThoughts reports whether a provider refuses a request because its model does not reason, or gives no reasoning.
+func (responses) refusesThoughts(status int, text []byte) bool {
+	said := readComplaint(text)
+	words := strings.ToLower(said.message)
+	return status == 400 && (strings.Contains(words, "encrypted content is not supported") || strings.Contains(words, "reasoning.encrypted_content"))
 }
 
 // response is the object that the API makes.
@@ -70,6 +94,7 @@ type responseItem struct {
 	CallID    string `json:"call_id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+	Encrypted string `json:"encrypted_content"` // of reasoning
 	Content   []struct {
 		Type    string `json:"type"`
 		Text    string `json:"text"`
@@ -103,20 +128,17 @@ func (responses) take(e sse.Event, a *answer) *event.Error {
 		}
 		return a.say(text)
 	case "response.output_item.done":
-		if i := m.Item; i != nil && i.Type == "function_call" {
-			return a.addCall(i)
+		if m.Item != nil {
+			return a.addItem(m.Item)
 		}
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
 		if m.Response == nil {
 			return a.cut("the last event of the stream has no response")
 		}
-		before := a.calls
-		a.calls = nil // all of them stand in the response
-		err := m.Response.end(a)
-		if len(m.Response.Output) == 0 { // but not for each server
-			a.calls = before
+		if len(m.Response.Output) > 0 { // all items stand in the response, but not for each server
+			a.calls, a.thoughts, a.thinking, a.thought = nil, nil, nil, 0
 		}
-		return err
+		return m.Response.end(a)
 	case "error":
 		if isError(m.Error) {
 			return a.failed(m.Error)
@@ -138,11 +160,30 @@ func (responses) whole(text []byte, a *answer) *event.Error {
 	return r.end(a)
 }
 
+// addItem adds a call, or reasoning, which belongs to the message or the call behind it.
+func (a *answer) addItem(i *responseItem) *event.Error {
+	switch i.Type {
+	case "function_call":
+		return a.addCall(i)
+	case "message":
+		a.thoughts, a.thinking = append(a.thoughts, a.thinking...), nil
+	case "reasoning":
+		if a.thought += len(i.Encrypted); a.thought > limits.MaxOutput {
+			return executor.TooLarge("the reasoning of the model", int64(a.thought))
+		}
+		if i.Encrypted != "" {
+			a.thinking = append(a.thinking, i.Encrypted)
+		}
+	}
+	return nil
+}
+
 func (a *answer) addCall(i *responseItem) *event.Error {
 	c := a.call(len(a.calls))
 	if c == nil {
 		return a.cut("the answer calls too many tools")
 	}
+	c.thoughts, a.thinking = a.thinking, nil
 	c.named(i.CallID, i.Name)
 	return c.argue(i.Arguments)
 }
@@ -158,10 +199,8 @@ func (r *response) end(a *answer) *event.Error {
 	text, found := "", false
 	for i := range r.Output {
 		item := &r.Output[i]
-		if item.Type == "function_call" {
-			if err := a.addCall(item); err != nil {
-				return err
-			}
+		if err := a.addItem(item); err != nil {
+			return err
 		}
 		if item.Type != "message" {
 			continue

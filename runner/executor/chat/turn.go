@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/memory/text"
 	"github.com/flowrun/flowrun/memory/window"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -14,9 +15,10 @@ import (
 
 // turn is an answer of the model that calls tools, and what they gave: a result for each call.
 type turn struct {
-	text    string
-	calls   []call
-	results []result
+	text     string
+	thoughts []string // before the text
+	calls    []call
+	results  []result
 }
 
 // result is what a call of a tool gave.
@@ -51,7 +53,7 @@ func (t *talk) converse(c *conversation, box *toolbox) *event.Error {
 			return &event.Error{Kind: event.Blocking, Reason: event.ReasonMaxTurns, ExitCode: -1, Message: fmt.Sprintf(
 				"the model still calls tools in answer %d, and max_turns = %d; raise it, or give a smaller task", n, t.chat.MaxTurns)}
 		}
-		now := turn{text: t.mask.Text(said.text.String()), calls: said.calls}
+		now := turn{text: t.mask.Text(said.text.String()), thoughts: said.thoughts, calls: said.calls}
 		for i := range now.calls {
 			t.complete(&now, i, n)
 		}
@@ -111,10 +113,11 @@ func (c *conversation) fit() *event.Error {
 	begins, given := map[string]int{}, map[string]*string{} // the turns by the id of their first message, the results by theirs
 	for i := range c.turns {
 		t := &c.turns[i]
-		said := window.Message{ID: fmt.Sprintf("m%d", i+1), Role: "assistant", Text: t.text}
+		said := window.Message{ID: fmt.Sprintf("m%d", i+1), Role: "assistant", Text: t.text, Beside: tokensOf(t.thoughts)}
 		begins[said.ID] = i
 		for j := range t.calls {
 			said.Text += "\n" + t.calls[j].name + " " + t.calls[j].givenText()
+			said.Beside += tokensOf(t.calls[j].thoughts)
 			said.Calls = append(said.Calls, strconv.Itoa(i)+"."+t.calls[j].id)
 		}
 		list = append(list, said)
@@ -124,6 +127,9 @@ func (c *conversation) fit() *event.Error {
 		}
 	}
 	f, err := window.FitLast(window.Content{Soul: c.system, System: c.fixed(), Summary: c.summary, Messages: list}, window.Options{Budget: c.chat.ContextTokens, Lost: true})
+	if err != nil && c.forgetThoughts() {
+		return c.fit()
+	}
 	if err != nil {
 		return &event.Error{Kind: event.Blocking, Reason: event.ReasonContextLength, ExitCode: -1, Message: fmt.Sprintf(
 			"soul, tools, task and the last results of tools have more than context_tokens = %d; raise it, or make them shorter", c.chat.ContextTokens)}
@@ -141,9 +147,34 @@ func (c *conversation) fit() *event.Error {
 			for j := range t.calls {
 				t.calls[j].args = nil
 			}
+			t.forgetThoughts()
 		}
 	}
 	return nil
+}
+
+// tokensOf estimates the tokens of reasoning by its length.
+func tokensOf(thoughts []string) (n int) {
+	for _, s := range thoughts {
+		n += text.Tokens(s)
+	}
+	return n
+}
+
+// forgetThoughts leaves the reasoning of all turns out, and reports whether there was some.
+func (c *conversation) forgetThoughts() (had bool) {
+	for i := range c.turns {
+		had = c.turns[i].forgetThoughts() || had
+	}
+	return had
+}
+
+func (t *turn) forgetThoughts() (had bool) {
+	had, t.thoughts = len(t.thoughts) > 0, nil
+	for i := range t.calls {
+		had, t.calls[i].thoughts = had || len(t.calls[i].thoughts) > 0, nil
+	}
+	return had
 }
 
 // fixed is what is always sent beside the soul, for an estimate of its tokens.

@@ -82,10 +82,14 @@ func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capt
 				output, err = last, failure
 			}
 		}
+		if err == nil && a.Agent.OutputFormat == ir.OutputAssistant {
+			ans.Partial = output
+			output, err = protocol.Answer(output, a.Agent.Wanted)
+		}
 		if err != nil {
 			executor.Fail(ans, e.with(err))
 			return
 		}
-		ans.Outcome, ans.Output = event.OK, output
+		ans.Outcome, ans.Output, ans.Partial = event.OK, output, nil
 	}
 }

@@ -48,7 +48,7 @@ func judgeConversation(a *event.Attempt, ans *event.AttemptFinished, e ended, t 
 	case failure == nil:
 		ans.Outcome = event.OK
 		return
-	case t.hungUp && why == "":
+	case (t.hungUp || t.cutOff) && why == "":
 		// The program ended in the middle of the conversation: how it ended says more than that a message is missing.
 		if exit := e.err(a.Timeout); exit != nil {
 			exit.Message += "; " + failure.Message
@@ -87,6 +87,8 @@ type talk struct {
 	said   []byte
 	hungUp bool // the program says no more, and speak has not returned before
 	unread bool // it said too much
+	deaf   bool // it reads no more
+	cutOff bool // speak had more to say to it then
 	heard  bool // speak reads no more
 	todo   []byte
 	shut   bool // nothing more is written to the program
@@ -189,6 +191,7 @@ func (t *talk) Write(p []byte) (int, error) {
 		t.moved.Wait()
 	}
 	if t.shut {
+		t.cutOff = t.deaf
 		return 0, io.ErrClosedPipe
 	}
 	t.todo = append(t.todo, p...)
@@ -222,7 +225,7 @@ func (t *talk) take() (p []byte, last bool) {
 func (t *talk) refuse() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shut, t.todo = true, nil
+	t.shut, t.deaf, t.todo = true, true, nil
 	t.moved.Broadcast()
 }
 

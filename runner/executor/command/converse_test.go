@@ -36,6 +36,13 @@ func TestConversations(t *testing.T) {
 		ans.Output, failure = ask(p, "hello")
 		return failure
 	}
+	until := func(_ context.Context, p io.ReadWriteCloser, _ *event.AttemptFinished) *event.Error {
+		for {
+			if _, err := p.Write(make([]byte, 1<<20)); err != nil {
+				return broken(err)
+			}
+		}
+	}
 	for _, tc := range []struct {
 		name, script string
 		timeout      time.Duration
@@ -55,13 +62,8 @@ func TestConversations(t *testing.T) {
 		{"a program that ends before it answers", `read x; exit 3`, 0, once, `error exit=3 recoverable/exit: exit code 3; EOF`},
 		{"a program that ends well before it answers", `read x`, 0, once, `error exit=0 transient/agent: EOF`},
 		{"a program that is killed", `read x; kill -9 $$`, 0, once, `error transient/signal/SIGKILL: ended by SIGKILL; EOF`},
-		{"a program that reads nothing", `exec <&-; sleep 60`, 0, func(_ context.Context, p io.ReadWriteCloser, _ *event.AttemptFinished) *event.Error {
-			for {
-				if _, err := p.Write(make([]byte, 1<<20)); err != nil {
-					return broken(err)
-				}
-			}
-		}, `error transient/agent: io: read/write on closed pipe`},
+		{"a program that reads nothing", `exec <&-; sleep 60`, 0, until, `error transient/agent: io: read/write on closed pipe`},
+		{"a program that reads nothing and ends", `exec <&-; sleep 0.1; exit 3`, 0, until, `error exit=3 recoverable/exit: exit code 3; io: read/write on closed pipe`},
 		{"a program that says too much", `head -c 20000000 /dev/zero; sleep 60`, 0, func(ctx context.Context, p io.ReadWriteCloser, _ *event.AttemptFinished) *event.Error {
 			for over := false; !over && ctx.Err() == nil; time.Sleep(time.Millisecond) { // it reads when it is too late
 				said := p.(*talk)

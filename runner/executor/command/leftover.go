@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -17,12 +18,13 @@ const leftoverWait = 5 * time.Second
 // is above this process: somebody may resume a run from a shell that one of its steps started. On macOS, which shows nobody
 // another's environment, none are found.
 func (x *Executor) Clear(run string) (ended int) {
+	var killed []int
 	for due := time.Now().Add(leftoverWait); time.Now().Before(due); time.Sleep(time.Millisecond) {
 		pids := leftovers(run, x.guard.token)
 		for _, pid := range pids {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if len(pids) == 0 {
+		if killed = append(killed, pids...); len(pids) == 0 && !slices.ContainsFunc(killed, dies) {
 			break
 		}
 		ended = max(ended, len(pids))

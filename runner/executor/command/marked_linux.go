@@ -52,11 +52,14 @@ const (
 	noEnviron = "0"
 )
 
+// vsize is the place of the size of a process's memory in [statOf]: the state is field 3.
+const vsize = 23 - 3
+
 // environEnd is where the environment of a process ends in its memory, which is another place in each program that the process
 // becomes. A process that was started with an empty environment has such a place, too. See proc_pid_stat(5), vsize and env_end.
 func environEnd(pid int) string {
 	f := statOf(pid)
-	const vsize, envEnd = 23 - 3, 51 - 3 // the state is field 3
+	const envEnd = 51 - 3
 	if len(f) <= envEnd || f[vsize] == "0" {
 		return noMemory
 	}
@@ -115,4 +118,10 @@ func leftovers(run, token string) (left []int) {
 		}
 	}
 	return left
+}
+
+// dies reports whether a killed process is still ending: its memory and environment are gone, and its files and locks may still be open.
+func dies(pid int) bool {
+	f := statOf(pid)
+	return len(f) > vsize && f[vsize] == "0" && f[0] != "Z" && f[0] != "X"
 }

@@ -2,11 +2,12 @@ package mask
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // style is how a text stands between quotes, of JSON, a shell or a language.
@@ -125,13 +126,13 @@ func point(r rune, low, mid, high string) string {
 // traceTexts are the ways in which shells write words between single quotes, in a trace above all (sh -x, bash -x).
 func traceTexts(s string) []string {
 	list := []string{strings.ReplaceAll(s, "'", `'\''`), strings.ReplaceAll(s, "'", `'"'"'`)}
-	if dash := apostrophes.ReplaceAllString(s, `'"$0"'`); dash != s { // export -p of dash, which begins and ends no empty quotes
+	if dash := apostrophes().ReplaceAllString(s, `'"$0"'`); dash != s { // export -p of dash, which begins and ends no empty quotes
 		list = append(list, dash, strings.TrimSuffix(strings.TrimPrefix(dash, "'"), "'"))
 	}
 	return list
 }
 
-var apostrophes = regexp.MustCompile("'+")
+var apostrophes = lazyregexp.New("'+")
 
 // shellTexts are their other ways: in a trace of what needs $'…', and in what declare -p, export -p and printf %q print; in a locale
 // that knows the characters, and in C, which knows bytes.
@@ -161,7 +162,7 @@ var (
 func echoTexts(s string) []string {
 	list := []string{strings.Join(strings.Fields(s), " ")}
 	for _, text := range []string{s, list[0]} {
-		text, _, ended := strings.Cut(backslashes.ReplaceAllStringFunc(text, expand), ends)
+		text, _, ended := strings.Cut(backslashes().ReplaceAllStringFunc(text, expand), ends)
 		if !ended || len(text) >= MinLine {
 			list = append(list, text)
 		}
@@ -169,7 +170,7 @@ func echoTexts(s string) []string {
 	return list
 }
 
-var backslashes = regexp.MustCompile(`\\(0[0-7]{0,3}|[1-7][0-7]{0,2}|[abcefnrtv\\])`)
+var backslashes = lazyregexp.New(`\\(0[0-7]{0,3}|[1-7][0-7]{0,2}|[abcefnrtv\\])`)
 
 // ends stands for \c while a text is expanded: no variable holds it.
 const ends = "\x00c\x00"

@@ -28,7 +28,7 @@ const MaxLine = limits.MaxOutput
 //
 // and the events of codex (codex.go), and the object of Gemini (gemini.go).
 // All but the first five are final; a result or an error can have learnings beside it (learned.go). What is not such a line is put aside: if there is no final line at all, it must be one JSON
-// object without a type, over as many lines as it likes, and that is the output. The last word of a manager's worker counts over several
+// object without a type, over as many lines as it likes, or text with one fenced block that holds such an object, and that is the output. The last word of a manager's worker counts over several
 // lines too, and on standard error (manager.go). Memory: MaxLine for the line at hand,
 // limits.MaxOutput for what is put aside, and the result.
 type Lines struct {
@@ -202,6 +202,25 @@ func (l *Lines) assistant(m map[string]any) (value.Value, *event.Error) {
 	return m, nil
 }
 
+// Answer is the answer in the output of a command-line assistant, which is the text under result: that text where a text is wanted, and else the
+// JSON that it holds. Without a type that is wanted, the output stays as it is.
+func Answer(output value.Value, wanted string) (value.Value, *event.Error) {
+	m, _ := output.(map[string]any)
+	text, is := m["result"].(string)
+	if wanted == "" || !is {
+		return output, nil
+	}
+	if wanted == value.StringType.String() {
+		return text, nil
+	}
+	v, err := value.Decode([]byte(executor.Unfenced(text)))
+	if err != nil {
+		return nil, &event.Error{Kind: event.Recoverable, Reason: event.ReasonBadJSON, ExitCode: -1,
+			Message: fmt.Sprintf("the answer of the assistant is not JSON, which the type of the output needs: %v", err)}
+	}
+	return v, nil
+}
+
 // told is the text of a message that reports on the way.
 func told(m map[string]any) string {
 	text, _ := m["message"].(string)
@@ -267,6 +286,11 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		return bad("the agent said nothing")
 	}
 	v, err := value.Decode(l.rest)
+	if err != nil { // a model often puts its JSON into a fenced block, among sentences
+		if inside, wrong := value.Decode([]byte(executor.Unfenced(string(l.rest)))); wrong == nil {
+			v, err = inside, nil
+		}
+	}
 	where := ""
 	if l.spoke {
 		where = "beside the protocol's lines, "

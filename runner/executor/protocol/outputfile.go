@@ -2,13 +2,13 @@ package protocol
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-var outputName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var outputName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // OutputFile reads what a program wrote to the file $FLOWRUN_OUTPUT. A line is
 //
@@ -38,7 +38,7 @@ func OutputFile(text string) (map[string]any, error) {
 			for name, v := range v.(map[string]any) { // any order: each for itself
 				set(name, v)
 			}
-		case !outputName.MatchString(name):
+		case !outputName().MatchString(name):
 			return nil, fmt.Errorf("line %d of $FLOWRUN_OUTPUT is neither NAME=VALUE nor NAME<<END nor a JSON object: %.60q", number, line)
 		case many:
 			end := i + 1

@@ -2,17 +2,17 @@ package protocol
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // status is how a message names the status of an HTTP answer: "unexpected status 401 Unauthorized", "last status: 429 Too Many Requests".
-var status = regexp.MustCompile(`\bstatus:? ([45])(\d\d)\b`)
+var status = lazyregexp.New(`\bstatus:? ([45])(\d\d)\b`)
 
 // words are how assistants and providers say in lower case what is wrong, where they name no status. The first that a message holds counts.
 var words = []struct {
@@ -27,7 +27,7 @@ var words = []struct {
 
 // KindOf is the kind of an error whose message may name the status of an HTTP answer.
 func KindOf(message string) event.ErrorKind {
-	if m := status.FindStringSubmatch(message); m != nil {
+	if m := status().FindStringSubmatch(message); m != nil {
 		n, _ := strconv.Atoi(m[1] + m[2])
 		if kind := executor.StatusKind(n); kind != event.Recoverable {
 			return kind
@@ -78,31 +78,31 @@ func inner(text string) string {
 
 var (
 	// span is how a message says after what time: "try again in 1m26.4s", "Please retry in 3s", "will reset after 2 hours 3 minutes".
-	span = regexp.MustCompile(`(?i)\b(?:again|retry|resets?) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:milliseconds?|minutes?|mins?|ms|m|seconds?|secs?|s|hours?|hrs?|h|days?|d)(?:,? and |, | )?)+)`)
-	part = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(milli|ms|m|s|h|d)`)
+	span = lazyregexp.New(`(?i)\b(?:again|retry|resets?) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:milliseconds?|minutes?|mins?|ms|m|seconds?|secs?|s|hours?|hrs?|h|days?|d)(?:,? and |, | )?)+)`)
+	part = lazyregexp.New(`(?i)(\d+(?:\.\d+)?) ?(milli|ms|m|s|h|d)`)
 	// unix is a moment in seconds since 1970: "Claude AI usage limit reached|1769846400".
-	unix = regexp.MustCompile(`limit reached\|(\d{10})\b`)
+	unix = lazyregexp.New(`limit reached\|(\d{10})\b`)
 	// clock is a moment by the clock: "try again at 8:55 PM", "try again at Oct 9th, 2026 3:04 PM", "resets 3pm (Europe/Berlin)".
-	clock = regexp.MustCompile(`(?i)\b(?:again|resets?) (?:at )?(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?,? (?:at )?)?(\d{1,2})(?::(\d\d))? ?([ap])m\b(?: \(([a-z_+-]+(?:/[a-z_+-]+)*)\))?`)
+	clock = lazyregexp.New(`(?i)\b(?:again|resets?) (?:at )?(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?,? (?:at )?)?(\d{1,2})(?::(\d\d))? ?([ap])m\b(?: \(([a-z_+-]+(?:/[a-z_+-]+)*)\))?`)
 )
 
 // wait is for how many seconds a message asks to wait; 0 if it does not say.
 func (l *Lines) wait(message string) float64 {
 	now := l.Now()
-	if m := span.FindStringSubmatch(message); m != nil {
+	if m := span().FindStringSubmatch(message); m != nil {
 		sum := time.Duration(0)
-		for _, p := range part.FindAllStringSubmatch(m[1], -1) {
+		for _, p := range part().FindAllStringSubmatch(m[1], -1) {
 			f, _ := strconv.ParseFloat(p[1], 64)
 			sum += time.Duration(f * float64(map[string]time.Duration{"milli": time.Millisecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute,
 				"h": time.Hour, "d": 24 * time.Hour}[strings.ToLower(p[2])]))
 		}
 		return max(0, sum.Seconds())
 	}
-	if m := unix.FindStringSubmatch(message); m != nil {
+	if m := unix().FindStringSubmatch(message); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		return max(0, time.Unix(n, 0).Sub(now).Seconds())
 	}
-	if m := clock.FindStringSubmatch(message); m != nil {
+	if m := clock().FindStringSubmatch(message); m != nil {
 		if at, ok := l.next(m, now); ok {
 			return at.Sub(now).Seconds()
 		}

@@ -2,10 +2,10 @@ package protocol
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -25,7 +25,7 @@ const (
 	handoffClose = "\n</handoff>\n"
 )
 
-var fenceTag = regexp.MustCompile(`(?i)<(\s*/?\s*(?:feedback|handoff))`)
+var fenceTag = lazyregexp.New(`(?i)<(\s*/?\s*(?:feedback|handoff))`)
 
 // fenced is a text that can't end the fence that it stands in, without characters that can't be seen.
 func fenced(s string) string {
@@ -35,12 +35,13 @@ func fenced(s string) string {
 		}
 		return -1
 	}, s)
-	return fenceTag.ReplaceAllString(s, "($1")
+	return fenceTag().ReplaceAllString(s, "($1")
 }
 
 // Request is what an agent is told, on its standard input or as the body of a POST: one line of JSON, or for input = "text"
 // the task, and after a blank line what with holds, as JSON. Before the task stand its soul and what the memory gave, each with a
-// blank line behind it. Behind it all stand the document of a hand-over, unless with has it, and the feedback, unless the task has it.
+// blank line behind it. Behind it all stand the document of a hand-over, unless with has it, the feedback, unless the task has it, and the type of
+// the answer, if that must be JSON.
 func Request(a *event.Attempt) []byte {
 	g := a.Agent
 	if g.Input == "text" {
@@ -61,6 +62,9 @@ func Request(a *event.Attempt) []byte {
 		}
 		if g.Feedback != "" && !strings.Contains(g.Task, g.Feedback) {
 			b = append(b, "\n"+feedbackOpen+fenced(g.Feedback)+feedbackClose...)
+		}
+		if g.Wanted != "" && g.Wanted != value.StringType.String() {
+			b = append(b, "\nEnd with a message that is one JSON value and nothing else, of this type: "+g.Wanted+"\n"...)
 		}
 		return b
 	}

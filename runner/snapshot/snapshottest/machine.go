@@ -44,7 +44,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) bool {
 	if !m.when() {
 		return false
 	}
-	state, err := m.State()
+	state, err := m.AppendState(nil, 0)
 	if err != nil {
 		panic(err)
 	}
@@ -55,7 +55,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) bool {
 	if err := Same(m.Machine, other, computed); err != nil {
 		panic(err)
 	}
-	if again, err := other.State(); err != nil || !bytes.Equal(state, again) {
+	if again, err := other.AppendState(nil, 0); err != nil || !bytes.Equal(state, again) {
 		panic(fmt.Sprintf("a machine of %d bytes is restored as one of %d (%v)", len(state), len(again), err))
 	}
 	m.Machine = other

@@ -12,7 +12,8 @@ import (
 // that runs share, a row that records its answer, so that the same operation again has no second effect, and the bytes of its event, which a
 // row of the journal holds for each transaction. Rows, bytes, settings and the operations of a transaction are those of the run: a floor of
 // other transactions would measure how many syncs a disk does, and not what the operations cost. It is the least in one respect: flowrun needs
-// a transaction for the answers and one for their events where many steps run at once, and the floor has one for both.
+// a transaction for the answers and one for their events where many steps run at once, and the floor has one for both. It is not the least in
+// another: where many steps run at once, flowrun records the answers of a transaction in one row, and the floor in a row each.
 func operations(n int, like string) (r Report, err error) {
 	as, err := measureRun(like)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/dsl/disk"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/fleet"
@@ -45,10 +47,10 @@ func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
 	}
 	ctx := context.Background()
 	again, err := a.prepareAgain(ctx, s, info.Run, r)
-	if err != nil || r.DryRun {
+	if err != nil {
 		return err
 	}
-	if !r.Changed {
+	if !r.Changed && !r.DryRun {
 		if err := checkFolder(ctx, s, info.Run); err != nil {
 			return err
 		}
@@ -57,7 +59,7 @@ func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
 		return err
 	}
 	held, renewed, err := a.valueReader().FindSecrets(info.Run, &again.First, again.Pinned.Program.Program, &r.Given, values.Renewal{All: true})
-	if err != nil {
+	if err != nil || r.DryRun {
 		return err
 	}
 	maps.Copy(again.First.Secrets, renewed)
@@ -183,7 +185,22 @@ func (a *app) prepareChanged(ctx context.Context, s *store, then *runner.Pinned,
 	default:
 		ui.Reuse(a.err, run, disk.Short(file.path), plan)
 	}
+	if w := file.ir.Workflow(then.Workflow.Name); w != nil && !r.JSON {
+		a.sayDefaultsAgain("variable", run, then.Program.Program.Variables, file.ir.Variables, again.First.Vars)
+		a.sayDefaultsAgain("input", run, then.Workflow.Inputs, w.Inputs, again.First.Inputs)
+	}
 	return again, err
+}
+
+// sayDefaultsAgain names the values that the file has another default for by now: a retry keeps those of its run.
+func (a *app) sayDefaultsAgain(kind, run string, then, now []ir.Variable, kept map[string]value.Value) {
+	for i := range now {
+		d := &now[i]
+		k := slices.IndexFunc(then, func(v ir.Variable) bool { return v.Name == d.Name })
+		if v, has := kept[d.Name]; has && k >= 0 && d.HasDefault && then[k].HasDefault && !d.Sensitive && !value.Equal(then[k].Default, d.Default) && !value.Equal(v, d.Default) {
+			a.err.Printf("The %s %s keeps the value of run %s, not the new default of the file. A new run takes the default: flowrun apply\n", kind, ui.Clean(d.Name), run)
+		}
+	}
 }
 
 // adviseAgain tells the user what to type after a retry was refused.

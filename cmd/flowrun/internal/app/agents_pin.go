@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -46,6 +48,9 @@ Of an agent of type chat, pin prints the descriptions of the tools that a block 
 }
 
 func (a *app) runAgentsPin(o *args.AgentsPin) error {
+	if o.Out != "" {
+		a.blanked = pinOf(o.Out)
+	}
 	p, err := a.loadProgram(o.Path)
 	if err != nil {
 		return err
@@ -62,7 +67,7 @@ func (a *app) runAgentsPin(o *args.AgentsPin) error {
 		described, failure = selectPinned(server, described)
 	}
 	if failure != "" {
-		a.err.Printf("agent %s: %s\n", ui.Quote(o.Name), ui.Clean(failure))
+		a.err.Printf("agent %s: %s\n", ui.Quote(o.Name), ui.CleanLines(failure))
 		return &ended{exitNo}
 	}
 	var pin value.Value = described
@@ -79,6 +84,15 @@ func (a *app) runAgentsPin(o *args.AgentsPin) error {
 		return err
 	}
 	return os.WriteFile(o.Out, text.Bytes(), 0o666)
+}
+
+// pinOf finds the attributes pin that read a file; nil if the file has something in it. Else pin is about to write the file, so the program is
+// read without these attributes.
+func pinOf(out string) *regexp.Regexp {
+	if info, err := os.Stat(out); err == nil && info.Size() > 0 {
+		return nil
+	}
+	return regexp.MustCompile(`(?m)^[ \t]*pin[ \t]*=[ \t]*file\("(?:[^"]*/)?` + regexp.QuoteMeta(filepath.Base(out)) + `"\)`)
 }
 
 // pinned finds the agent, and for one of type chat the block server. Its name is in o.Server then.

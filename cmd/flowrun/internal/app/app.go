@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -52,6 +53,7 @@ type app struct {
 	asJSON     bool          // results, diagnostics and errors are JSON
 	// memoryFile is the program that selects the memory: --file of the memory's commands.
 	memoryFile string
+	blanked    *regexp.Regexp // what is read as blanks in the files of a program; nil: nothing
 	out, err   *ui.Term
 }
 

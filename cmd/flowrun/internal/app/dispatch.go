@@ -20,6 +20,7 @@ same as dispatch add.
   flowrun dispatch list                 what is to be done, the first first, and who has it
   flowrun dispatch show ds-2            all of one, with its hand-over
   flowrun dispatch cancel ds-2          take the work back
+  flowrun dispatch claim --as ann       take work yourself, outside of a loop
 
 A step with a block handoff hands in work, too.`,
 		Args: func(c *cobra.Command, words []string) error {
@@ -37,6 +38,7 @@ A step with a block handoff hands in work, too.`,
 		},
 	}
 	workFlags(c, &r)
-	c.AddCommand(a.newDispatchAddCommand(), a.newDispatchListCommand(), a.newDispatchShowCommand(), a.newDispatchCancelCommand())
+	c.AddCommand(a.newDispatchAddCommand(), a.newDispatchListCommand(), a.newDispatchShowCommand(), a.newDispatchCancelCommand(),
+		a.newDispatchClaimCommand(), a.newDispatchRenewCommand(), a.newDispatchReleaseCommand(), a.newDispatchHandOverCommand(), a.newDispatchCloseCommand())
 	return c
 }

@@ -7,9 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // workFlags declares the flags that describe work.
@@ -57,6 +59,8 @@ func workWords(v value.Value) string {
 	}
 	if to := text(o, "assignee"); to != "" {
 		about += "  to " + to
+	} else if agents := joinWords(o["agents"]); agents != "" {
+		about += "  to one of " + agents
 	}
 	if needs := joinWords(o["needs"]); needs != "" {
 		about += "  needs " + needs
@@ -72,4 +76,109 @@ func joinWords(v value.Value) string {
 		words[i] = ui.Clean(value.Text(one))
 	}
 	return strings.Join(words, ", ")
+}
+
+// leaseFlag declares the flag --lease.
+func leaseFlag(c *cobra.Command, l *args.Lease) {
+	c.Flags().StringVar((*string)(l), "lease", "", "how long the claim holds, as `duration`, at most 24h (default 10m)")
+}
+
+// refuseClaim says that a claim is not given or changed, and why.
+func (a *app) refuseClaim(id, done, why string) error {
+	a.err.Printf("%s is not %s: %s\n", ui.Clean(id), done, ui.Clean(why))
+	return &ended{exitNo}
+}
+
+// askClaim takes or changes a claim.
+func (a *app) askClaim(q *event.ClaimRequest) (event.Claim, error) {
+	v, err := a.askShared(event.StoreRequest{Claim: q}, changesStore)
+	if err != nil {
+		return event.Claim{}, err
+	}
+	return event.ClaimOf(v)
+}
+
+// holdFlags declares the flags of the commands that change a claim.
+func holdFlags(c *cobra.Command, r *args.DispatchHold) {
+	tokenFlag(c, &r.Token)
+	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
+}
+
+func tokenFlag(c *cobra.Command, token *uint64) {
+	c.Flags().Uint64Var(token, "token", 0, "the `number` that dispatch claim printed")
+}
+
+// changeClaim renews, gives back or closes a claim.
+func (a *app) changeClaim(r *args.DispatchHold, o event.ClaimOperation, done string) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	q := event.ClaimRequest{Operation: o, Item: shared.ItemKey(serve.QueueOf(r.ID), r.ID), Token: r.Token, Message: r.Reason}
+	if o == event.ClaimRenew {
+		q.Lease, _ = r.Lease.Read()
+	}
+	c, err := a.askClaim(&q)
+	if err != nil {
+		return err
+	}
+	if !c.Won {
+		return a.refuseClaim(r.ID, done, c.Why)
+	}
+	switch {
+	case r.JSON:
+		return ui.WriteJSON(a.out, struct {
+			ID    string           `json:"id"`
+			Token uint64           `json:"token"`
+			State event.ClaimState `json:"state"`
+			Until *string          `json:"until"`
+		}{r.ID, c.Token, c.State, textOrNull(c.Until.String())})
+	case o == event.ClaimRenew:
+		a.out.Printf("%s is yours until %s\n", ui.Clean(r.ID), c.Until)
+	case c.State == event.ClaimDead:
+		a.out.Printf("%s failed for the second time, and is a dead letter: flowrun dlq list\n", ui.Clean(r.ID))
+	case c.State == event.ClaimOpen:
+		a.out.Printf("%s can be taken by others again\n", ui.Clean(r.ID))
+	default:
+		a.out.Printf("%s is closed\n", ui.Clean(r.ID))
+	}
+	return nil
+}
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// printWork prints what work is about, and the document of its hand-over.
+func (a *app) printWork(o map[string]any) {
+	a.printMembers("", o, "by", "created_at", "ended", "labels", "capabilities", "url", "body")
+	if h, is := o["handoff"].(map[string]any); is {
+		a.out.Printf("  handed over:\n")
+		a.printMembers("  ", h, "to", "ticket", "summary", "next", "files_changed", "decisions", "open_questions", "acceptance", "blockers", "artifacts", "run", "node", "at")
+	}
+}
+
+// printMembers prints the members of an object that are there, a line each.
+func (a *app) printMembers(indent string, o map[string]any, names ...string) {
+	for _, name := range names {
+		switch v := o[name].(type) {
+		case nil:
+		case string:
+			if v != "" {
+				a.out.Printf("%s  %s: %s\n", indent, name, ui.CleanLines(v))
+			}
+		case []any:
+			if len(v) > 0 {
+				a.out.Printf("%s  %s: %s\n", indent, name, joinWords(v))
+			}
+		case map[string]any:
+			for _, key := range value.Keys(v) {
+				a.out.Printf("%s  %s %s: %s\n", indent, name, ui.Clean(key), ui.CleanLines(value.Text(v[key])))
+			}
+		default:
+			a.out.Printf("%s  %s: %s\n", indent, name, ui.CleanLines(value.Text(v)))
+		}
+	}
 }

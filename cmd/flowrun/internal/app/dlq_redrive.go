@@ -107,8 +107,8 @@ func (a *app) redeliverDlqRedrive(s *store, d *deadLetter) error {
 		a.out.Printf("%s: a worker starts its run\n", d.ID)
 		return nil
 	}
-	f := a.follow(s, d.Program, nil)
-	started, _, err := s.StartRoutines(context.Background(), d.Program, nil)
+	f := a.follow(s, *d.Program, nil)
+	started, _, err := s.StartRoutines(context.Background(), *d.Program, nil)
 	f.take(started)
 	if err := f.finish(err, true); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (a *app) resendDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) erro
 		return err
 	}
 	request := event.DeadRequest{ID: d.ID, Close: true}
-	why := s.Resend(ctx, p, d.Channel, *d.Message)
+	why := s.Resend(ctx, p, *d.Channel, *d.Message)
 	if why != nil {
 		request = event.DeadRequest{ID: d.ID, FailedAgain: why.Error()}
 	}
@@ -143,10 +143,10 @@ func (a *app) resendDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) erro
 	}
 	switch {
 	case why != nil:
-		return fmt.Errorf("%s could not be sent to channel %q: %s", d.ID, d.Channel, ui.CleanLines(why.Error()))
+		return fmt.Errorf("%s could not be sent to channel %q: %s", d.ID, *d.Channel, ui.CleanLines(why.Error()))
 	case r.JSON:
-		return ui.WriteJSON(a.out, map[string]any{"sent": d.ID, "channel": d.Channel})
+		return ui.WriteJSON(a.out, map[string]any{"sent": d.ID, "channel": *d.Channel})
 	}
-	a.out.Printf("%s is sent to channel %q\n", d.ID, ui.Clean(d.Channel))
+	a.out.Printf("%s is sent to channel %q\n", d.ID, ui.Clean(*d.Channel))
 	return nil
 }

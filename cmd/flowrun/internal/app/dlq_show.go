@@ -54,10 +54,10 @@ func (a *app) runDlqShow(r *args.DlqShow) error {
 	}
 	if d.Event != nil {
 		o, _ := v.(map[string]any)["event"].(map[string]any)
-		a.out.Printf("  event of program %s: %s\n", ui.Clean(d.Program), ui.Clean(value.Text(o["data"])))
+		a.out.Printf("  event of program %s: %s\n", ui.Clean(*d.Program), ui.Clean(value.Text(o["data"])))
 	}
 	if d.Routine != nil {
-		a.out.Printf("  moments of program %s: %s\n", ui.Clean(d.Program), strings.Join(d.Routine.Moments, ", "))
+		a.out.Printf("  moments of program %s: %s\n", ui.Clean(*d.Program), strings.Join(d.Routine.Moments, ", "))
 	}
 	if m := d.Message; m != nil {
 		a.out.Printf("  message: %s: %s\n", ui.Clean(m.Title), ui.CleanLines(m.Text))

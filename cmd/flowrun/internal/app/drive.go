@@ -77,7 +77,22 @@ func (a *app) driveRun(s *store, run string, p *runner.Program, r *view.Run, sce
 	if !asJSON {
 		ui.Degraded(a.err, r)
 	}
-	return a.printEnd(s, run, end, scene, asJSON)
+	if err := a.printEnd(s, run, end, scene, asJSON); err != nil || end.Loop == nil || end.Loop.GoesOn {
+		return err
+	}
+	return a.checkWorktrees(r, asJSON)
+}
+
+// checkWorktrees ends with exit code 1 if the run of a loop left an item undone because its worktree could not be made.
+func (a *app) checkWorktrees(r *view.Run, asJSON bool) error {
+	undone := r.WithoutWorktree()
+	if len(undone) == 0 {
+		return nil
+	}
+	if !asJSON {
+		a.err.Printf("flowrun: not done: %s, because %s\n", ui.Count(len(undone), "item"), ui.Clean(undone[0].Reason))
+	}
+	return &ended{exitNo}
 }
 
 // sayStopped tells the user what a run that a signal stopped waits for, and how to resume it.

@@ -37,16 +37,14 @@ var onEngine = map[string]string{
 	"runs list": carried, "runs show": carried, "runs watch": carried, "runs timeline": carried, "runs diff": carried, "events": carried, "logs": carried,
 	"console": carried, "graph": carried, "replay": carried, "export": carried, "cancel": carried, "resume": carried, "retry": carried,
 	"inbox": carried, "decide": carried, "kv": carried, "emit": carried, "sync": carried, "limits": carried, "agents": carried,
-	"routines": carried, "programs": carried, "dlq": carried, "serve": carried, "open": carried, "loop": carried, "dispatch": carried, "stats": carried,
+	"routines": carried, "programs": carried, "dlq": carried, "serve": carried, "open": carried, "loop": carried, "dispatch": carried, "stats": carried, "memory": carried, "mcp": carried,
 
-	"validate": aside, "test": aside, "fmt": aside, "explain": aside, "schema": aside, "init": aside, "import": aside, "lsp": aside, "memory": aside,
+	"validate": aside, "test": aside, "fmt": aside, "explain": aside, "schema": aside, "init": aside, "import": aside, "lsp": aside,
 	"plan": aside, "simulate": aside, "version": aside, "man": aside, "completion": aside, "help": aside, "backlog": aside, guardianName: aside, "__complete": aside, "__completeNoDesc": aside,
 
 	"runs prune": "removes runs of a store. " + standalone.Retention,
 	"backup":     "copies a store. Back up the database of the server with its own tools.",
 	"restore":    "restores a store. Restore the database of the server with its own tools.",
-	"mcp":        "offers the runs of a store to agents. Leave the engine out.",
-	"loop next":  "asks the sources of a loop from this machine, and workers have their files and programs. Look at the loop with loop status and loop items.",
 	"gate":       "changes baselines of a store. Leave the engine out.",
 }
 
@@ -56,7 +54,7 @@ func (a *app) engineFlags(c *cobra.Command) {
 	f.StringVar(&a.global.Engine, "engine", "",
 		"the `address` of the server that keeps the runs, temporal://HOST:PORT/NAMESPACE; local is the store (also "+engineEnv+")")
 	f.StringVar(&a.global.Artifacts, "artifacts", "",
-		"the `folder` that workers and readers of an engine share, for logs and long outputs (also "+artifactsEnv+")")
+		"the `folder` that workers and readers of an engine share, for logs and long outputs, or s3://BUCKET/PREFIX (also "+artifactsEnv+")")
 }
 
 // engine is the address of the server that keeps the runs; "" for the store. A flag goes before the environment, and that before a file.
@@ -75,14 +73,6 @@ func (a *app) useEngineOf(p *program) error {
 	}
 	a.fileEngine = p.engine
 	return a.checkEngine()
-}
-
-// refuseEngineOf refuses a command that only a store has, for a program whose file names an engine.
-func (a *app) refuseEngineOf(p *program, command string) error {
-	if err := a.useEngineOf(p); err != nil || a.engine() == "" {
-		return err
-	}
-	return a.refuseOnEngine(command, onEngine[command])
 }
 
 func (a *app) refuseOnEngine(command, what string) error {
@@ -130,16 +120,14 @@ func (a *app) checkCommandEngine(c *cobra.Command) error {
 	return a.checkEngine()
 }
 
-// artifacts is the folder that workers and readers of the engine share, absolute; "" if there is none.
-func (a *app) artifacts() (string, error) {
-	dir := a.global.Artifacts
-	if dir == "" {
-		dir = a.getenv(artifactsEnv)
+// artifacts is where workers and readers of the engine share what is long: a folder, absolute, or a bucket. Both are "" if there is nothing.
+func (a *app) artifacts() (folder, bucket string, err error) {
+	where := cmp.Or(a.global.Artifacts, a.getenv(artifactsEnv))
+	if where == "" || fleet.IsBucket(where) {
+		return "", where, nil
 	}
-	if dir == "" {
-		return "", nil
-	}
-	return filepath.Abs(dir)
+	folder, err = filepath.Abs(where)
+	return folder, "", err
 }
 
 // engineHints are the flags of the engine for a command that a message names.

@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/loop"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/fleet"
@@ -15,11 +18,11 @@ import (
 
 // dialFleet connects to the server that keeps the runs, also as a worker.
 func (a *app) dialFleet(ctx context.Context, worker bool) (*fleet.Fleet, error) {
-	dir, err := a.artifacts()
+	dir, bucket, err := a.artifacts()
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Dial(ctx, fleet.Options{Address: a.engine(), Folder: dir, Key: a.getenv(payloadKeyEnv), Environ: a.Environ, Worker: worker})
+	return fleet.Dial(ctx, fleet.Options{Address: a.engine(), Folder: dir, Bucket: bucket, Key: a.getenv(payloadKeyEnv), Environ: a.Environ, Worker: worker})
 }
 
 // openFleet is the store of the runs that a server keeps. A second signal ends a command that waits for the server.
@@ -87,10 +90,38 @@ func refuseOnFleet(p *program, workflow string, first *event.RunStarted) error {
 
 // describeTrouble says what keeps a run of another engine from going on, and what to do.
 func (a *app) describeTrouble(info engine.Info) string {
+	if fleet.MissesMemory(&info) {
+		return fmt.Sprintf("%s. Start one with:\n  flowrun worker --memory%s", ui.CleanLines(info.Trouble), a.engineHints())
+	}
 	if info.Driver != 0 || info.Status.Terminal() {
 		return ui.CleanLines(info.Trouble)
 	}
-	return fmt.Sprintf("%s. The run waits for a worker:\n  flowrun worker%s", ui.CleanLines(info.Trouble), a.engineHints())
+	if fleet.MissesKey(info.Trouble) {
+		return ui.CleanLines(info.Trouble)
+	}
+	return fmt.Sprintf("%s. The run waits for a worker:\n  %s", ui.CleanLines(info.Trouble), a.workerOf(&info))
+}
+
+// workerOf is the command that starts a worker for a run that no worker drives.
+func (a *app) workerOf(info *engine.Info) string {
+	if queue := fleet.UnservedQueue(info); queue != "" && queue != fleet.QueueOf(a.engine()) {
+		return "flowrun worker --queues " + ui.Quote(queue) + a.engineHints()
+	}
+	return "flowrun worker" + a.engineHints()
+}
+
+// setKey is what to do where payloads cannot be read.
+const setKey = "Set " + payloadKeyEnv + " to the key of the process that has started the run."
+
+// fixOfShared says what to do about an error of what runs share.
+func fixOfShared(err error) string {
+	switch {
+	case fleet.MissesKey(err.Error()):
+		return setKey
+	case fleet.IsOlder(err):
+		return "Upgrade the workers: one of a newer release has taken over what runs share."
+	}
+	return "Look whether the workers are of this release."
 }
 
 // sayTroubles says once what keeps runs from going on.
@@ -135,8 +166,11 @@ func (a *app) resumeOnFleet(s *store, info engine.Info, r *args.Resume) error {
 func (a *app) examineFleet() (out []ui.Finding) {
 	ctx, flags := context.Background(), a.engineHints()
 	f, err := a.dialFleet(ctx, false)
+	if u := new(fleet.Unreached); errors.As(err, &u) {
+		return []ui.Finding{{Name: "engine", Level: ui.Wrong, Text: ui.CleanLines(u.Message), Fix: u.Fix}}
+	}
 	if err != nil {
-		return []ui.Finding{{Name: "engine", Level: ui.Wrong, Text: err.Error(), Fix: "Start the server, or give its address: --engine temporal://HOST:PORT/NAMESPACE."}}
+		return []ui.Finding{{Name: "engine", Level: ui.Wrong, Text: ui.CleanLines(err.Error()), Fix: "Set the variables right that the message names: flowrun explain engine."}}
 	}
 	defer f.Close()
 	out = append(out, ui.Finding{Name: "engine", Level: ui.Fine, Text: "the server " + a.engine() + " answers"})
@@ -149,7 +183,21 @@ func (a *app) examineFleet() (out []ui.Finding) {
 	default:
 		out = append(out, ui.Finding{Name: "workers", Level: ui.Fine, Text: fmt.Sprintf("%s of the queue %s", ui.Count(len(workers), "worker"), queue)})
 	}
-	if dir := f.Dir(); dir == "" {
+	switch about, trouble, err := f.Shared(ctx); {
+	case err != nil:
+		out = append(out, ui.Finding{Name: "shared", Level: ui.Wrong, Text: ui.CleanLines(err.Error()), Fix: fixOfShared(err)})
+	case trouble != "":
+		out = append(out, ui.Finding{Name: "shared", Level: ui.Wrong, Text: "what runs share does not continue: " + ui.CleanLines(trouble), Fix: "Put right what the message says and restart the workers."})
+	case about != "":
+		out = append(out, ui.Finding{Name: "shared", Level: ui.Fine, Text: "what runs share " + about})
+	}
+	out = append(out, a.examineFleetMemory(ctx, f)...)
+	switch bucket, err := f.Bucket(); {
+	case err != nil:
+		out = append(out, ui.Finding{Name: "artifacts", Level: ui.Wrong, Text: ui.CleanLines(err.Error()), Fix: "flowrun explain engine lists the variables of a bucket."})
+	case bucket != "":
+		out = append(out, ui.Finding{Name: "artifacts", Level: ui.Fine, Text: bucket + " can be written and read"})
+	case f.Dir() == "":
 		out = append(out, ui.Finding{Name: "artifacts", Level: ui.Fine, Text: "no shared folder: outputs and logs lie in the histories of the server, as far as they fit"})
 	}
 	infos, err := f.Troubled(ctx)
@@ -157,8 +205,13 @@ func (a *app) examineFleet() (out []ui.Finding) {
 		return append(out, ui.Finding{Name: "runs", Level: ui.Wrong, Text: err.Error(), Fix: "Ask the operator of the server whether this account may list workflows."})
 	}
 	for _, i := range infos {
-		fix := "Start a worker of its queue with: flowrun worker" + flags
-		if i.Driver != 0 {
+		fix := "Start a worker of its queue with: " + a.workerOf(&i)
+		switch {
+		case fleet.MissesKey(i.Trouble):
+			fix = setKey
+		case fleet.MissesMemory(&i):
+			fix = "Start one with: flowrun worker --memory" + flags
+		case i.Driver != 0:
 			fix = "Put right what the message says and restart the workers, or end the run: flowrun cancel " + i.Run + flags
 		}
 		out = append(out, ui.Finding{Name: "run " + i.Run, Level: ui.Wrong, Text: ui.CleanLines(i.Trouble), Fix: fix})
@@ -175,4 +228,33 @@ func (a *app) sayDetached(run string, code int, status event.Status, scene ui.Sc
 			run, run, scene.Flags, run, scene.Flags)
 	}
 	return &ended{code}
+}
+
+// nextOfLoop is the output of loop next with --json.
+type nextOfLoop struct {
+	Loop    string             `json:"loop"`
+	Choices []serve.LoopChoice `json:"choices"`
+	Items   []serve.LoopLeft   `json:"items"` // those that no agent takes
+}
+
+// board is what is known of a loop, as a worker tells it, too.
+type board struct {
+	nextOfLoop
+	Sources []barredSource `json:"sources,omitempty"` // those from which the loop takes nothing now
+}
+
+type barredSource struct {
+	Name   string `json:"name"`
+	Barred string `json:"barred"`
+}
+
+func newBoard(b *loop.Board) any {
+	var out board
+	out.Choices, out.Items = serve.ReadBoard(b)
+	for i := range b.Sources {
+		if why := b.Sources[i].Barred; why != "" {
+			out.Sources = append(out.Sources, barredSource{b.Sources[i].Name, why})
+		}
+	}
+	return out
 }

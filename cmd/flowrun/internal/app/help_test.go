@@ -42,3 +42,27 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 		t.Errorf("%d commands", commands)
 	}
 }
+
+// TestOneCommandAlone: a process makes the command that its line begins with, under each of its names, and that one is found.
+func TestOneCommandAlone(t *testing.T) {
+	whole := new(app).newRootCommand()
+	for _, c := range whole.Commands() {
+		if c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		for _, name := range append([]string{c.Name()}, c.Aliases...) {
+			root := new(app).newRoot(nameAsked([]string{name}))
+			if n := len(root.Commands()); n != 1 {
+				t.Errorf("for %s the root has %d commands", name, n)
+			}
+			if found, _, err := root.Find([]string{name}); err != nil || found.Name() != c.Name() {
+				t.Errorf("for %s the root has %v, %v", name, found.Name(), err)
+			}
+		}
+	}
+	for _, line := range [][]string{nil, {"--help"}, {"help"}, {"completion"}, {"__complete"}, {"aply"}, {"--store"}} {
+		if name := nameAsked(line); name != "" {
+			t.Errorf("for %q the root has %s alone", line, name)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // wordHint says which command another tool's word means here.
@@ -162,7 +162,7 @@ func inFlowrun(line, why string) string {
 
 // otherCommand returns the line that words mean which are not a command of c, with the rest of the words, and a sentence about it; or "".
 func otherCommand(c *cobra.Command, words []string) (line, why string) {
-	root := c.Root()
+	root := new(app).newRootCommand() // the root of c may have only the group that was asked for
 	if !c.HasParent() && len(words) > 2 && words[0] == "workflow" && words[1] == "run" {
 		return quoteLine([]string{root.Name(), "apply", words[2]}), ""
 	}
@@ -192,7 +192,7 @@ func otherCommand(c *cobra.Command, words []string) (line, why string) {
 			return quoteLine(append([]string{root.Name()}, words...)), ""
 		}
 		for _, sub := range other.Commands() {
-			if sub.Name() == words[0] && !other.Hidden && other.Name() != "completion" && other != c {
+			if sub.Name() == words[0] && !other.Hidden && other.Name() != "completion" && other.CommandPath() != c.CommandPath() {
 				line = quoteLine(append([]string{root.Name(), other.Name()}, words...))
 			}
 		}
@@ -264,7 +264,7 @@ func (a *app) unknownFlag(c *cobra.Command, missing missingFlag) error {
 		}
 		for _, flag := range strings.Fields(h.flags) {
 			value, attached, ok := flagMatches(arguments[at], flag)
-			if ok && flag == "-f" && h.instead == "--input" && (at+1 >= len(arguments) || !isPair.MatchString(arguments[at+1])) {
+			if ok && flag == "-f" && h.instead == "--input" && (at+1 >= len(arguments) || !isPair().MatchString(arguments[at+1])) {
 				e.Hint = inFlowrun((&flagHint{value: true, instead: "FILE"}).rewrite(c, arguments, at, value, attached), "")
 				return e
 			}
@@ -394,13 +394,13 @@ func quoteWord(word string) string {
 
 // withoutPairs checks the words of apply and plan, and says which flag a pair NAME=VALUE among them needs.
 func (a *app) withoutPairs(c *cobra.Command, words []string) error {
-	at := slices.IndexFunc(words, func(w string) bool { return isPair.MatchString(w) })
+	at := slices.IndexFunc(words, func(w string) bool { return isPair().MatchString(w) })
 	if at < 0 {
 		return between(1, 2, "FILE|DIR [WORKFLOW]")(c, words)
 	}
 	line := []string{c.Root().Name(), c.Name()}
 	for _, w := range words {
-		if isPair.MatchString(w) {
+		if isPair().MatchString(w) {
 			if line = append(line, "--input"); !a.err.Live { // as for unknown flags, the value may be a secret
 				w = withoutPairValue(w)
 			}
@@ -422,4 +422,4 @@ func exists(name string) bool {
 }
 
 // isPair matches a value as other tools take it without a flag: NAME=VALUE.
-var isPair = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*=`)
+var isPair = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*=`)

@@ -32,12 +32,16 @@ func (a *app) runInbox(r *args.Inbox) error {
 		return err
 	}
 	flags := a.nameWorkflows(asks)
+	now := time.Now()
 	if r.JSON {
+		for i := range asks {
+			asks[i].Decide = asks[i].Line(flags, now)
+		}
 		return ui.WriteJSON(a.out, struct {
 			Inbox []ui.Ask `json:"inbox"`
 		}{asks})
 	}
-	ui.Inbox(a.out, asks, flags, time.Now())
+	ui.Inbox(a.out, asks, flags, now)
 	if len(asks) == 0 {
 		a.err.Printf("Nothing waits for people.\n")
 	}

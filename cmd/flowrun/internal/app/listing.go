@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -17,6 +18,10 @@ const maxExplained = 10
 
 // listRuns prints the requested runs.
 func (a *app) listRuns(r *args.List) error {
+	since, err := r.Begin(time.Now())
+	if err != nil {
+		return err
+	}
 	dir, err := a.storeDir("")
 	if err != nil {
 		return err
@@ -42,9 +47,24 @@ func (a *app) listRuns(r *args.List) error {
 	if err != nil {
 		return err
 	}
+	asked := map[string]bool{}
+	if slices.ContainsFunc(infos, func(i engine.Info) bool { return i.Interrupted() && i.Status == event.Waiting }) {
+		callers := map[string]string{}
+		for i := range infos {
+			callers[infos[i].Run] = infos[i].Parent
+		}
+		for _, q := range openAsks(s) {
+			for run := q.Run; run != ""; run = callers[run] {
+				asked[run] = true
+			}
+		}
+	}
 	var rows []ui.Listed
 	explained := 0
 	for i := range infos {
+		if !since.IsZero() && infos[i].Created.Go().Before(since) {
+			continue
+		}
 		if (r.Takes(infos[i].Workflow, string(infos[i].Status)) || infos[i].Interrupted() && r.Takes(infos[i].Workflow, view.Interrupted)) &&
 			(r.Limit == 0 || len(rows) < r.Limit) {
 			if r.Cause != "" {
@@ -54,6 +74,7 @@ func (a *app) listRuns(r *args.List) error {
 			}
 			row := ui.NewListed(&infos[i])
 			row.Begun, row.Stands = s.Glance(&infos[i])
+			row.Asks = asked[row.Run] && infos[i].Interrupted()
 			if row.Failure != "" && explained < maxExplained && !r.JSON {
 				explained++
 				if said := s.LastWords(ctx, &infos[i]); said != "" {

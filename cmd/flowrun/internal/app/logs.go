@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -55,6 +56,10 @@ func (a *app) runLogs(s *store, info engine.Info, r *args.Logs) error {
 	if err := knownStep(p.Workflow, step); err != nil {
 		return err
 	}
+	first, err := p.First()
+	if err != nil {
+		return err
+	}
 	past, begun := logsPast(ctx, s, info)
 	reader, shown := journal.NewReader(p.Header), 0
 	interrupted := func(nextDriver uint64) error {
@@ -71,7 +76,7 @@ func (a *app) runLogs(s *store, info engine.Info, r *args.Logs) error {
 	_, err = s.Batches(ctx, run, func(b journal.Batch) error {
 		events, err := reader.Read(b)
 		for i := range events {
-			if f := events[i].AttemptFinished; f != nil && view.IsAbout(f.Node, step) && !(r.Failed && f.Outcome == event.OK) {
+			if f := events[i].AttemptFinished; f != nil && view.IsAbout(f.Node, step) && !(r.Failed && f.Outcome == event.OK) && !logsSkip(first, f) {
 				shown++
 				if err := a.printAttempt(s, f, past); err != nil {
 					return err
@@ -95,13 +100,19 @@ func (a *app) runLogs(s *store, info engine.Info, r *args.Logs) error {
 	if err == nil && shown == 0 && r.Failed {
 		a.err.Printf("No attempt failed. All output: flowrun logs %s%s\n", run, a.sceneOf(s, nil).Flags)
 	} else if err == nil && shown == 0 {
-		a.explainNoLogs(ctx, s, info, step)
+		a.explainNoLogs(ctx, s, info, step, first.Loop != nil)
 	}
 	return err
 }
 
+// logsSkip reports whether an attempt is one of a loop that went well and wrote nothing: a loop looks at its sources every few seconds, and claims
+// and reports each item.
+func logsSkip(first *event.RunStarted, f *event.AttemptFinished) bool {
+	return first.Loop != nil && f.Outcome == event.OK && f.Stdout+f.Stderr+f.StdoutLog+f.StderrLog == "" && f.Artifact == nil
+}
+
 // explainNoLogs tells the user why nothing was written.
-func (a *app) explainNoLogs(ctx context.Context, s *store, info engine.Info, step string) {
+func (a *app) explainNoLogs(ctx context.Context, s *store, info engine.Info, step string, isLoop bool) {
 	flags := a.sceneOf(s, nil).Flags
 	switch {
 	case info.Status.Terminal() && info.RetryOf != "" && step != "":
@@ -111,6 +122,8 @@ func (a *app) explainNoLogs(ctx context.Context, s *store, info engine.Info, ste
 		}
 		a.err.Printf("There was no attempt. The output of the reused results is in the earlier run:\n  flowrun logs %s %s%s\n",
 			info.RetryOf, ui.Quote(step), flags)
+	case isLoop:
+		a.err.Printf("The loop has written nothing, and no item of it has ended. See its items with: flowrun loop status%s\n", flags)
 	case info.Status.Terminal():
 		a.err.Printf("There was no attempt, so there is no output. For the reason: flowrun runs show %s%s\n", info.Run, flags)
 	case info.Interrupted():
@@ -131,6 +144,10 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 	if err := knownStep(p.Workflow, step); err != nil {
 		return err
 	}
+	first, err := p.First()
+	if err != nil {
+		return err
+	}
 	if !info.Status.Terminal() {
 		stop, err := s.Follow(info.Run)
 		if err != nil {
@@ -140,10 +157,16 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 		}
 	}
 	t := &logs.Tail{
-		Folder: s.Logs(),
-		Wants:  func(path string) bool { return view.IsAbout(path, step) },
-		Lines:  a.printLogsLines,
+		Folder: s.Logs(), Kept: func(log string) (io.ReadCloser, error) {
+			f, _, err := s.OpenLog(log)
+			return f, err
+		},
+		Wants: func(path string) bool { return view.IsAbout(path, step) },
+		Lines: a.printLogsLines,
 		Finished: func(f *event.AttemptFinished) {
+			if logsSkip(first, f) {
+				return
+			}
 			how := string(f.Outcome)
 			if f.Error != nil {
 				how = f.Error.Message
@@ -202,7 +225,11 @@ func logsPast(ctx context.Context, s *store, info engine.Info) (*view.Run, []*vi
 func (a *app) printLogsBegun(s *store, b *view.Begun, r *view.Run) error {
 	a.out.Printf("== %s, %s\n", ui.Clean(ui.Title(r, b.Node)), ui.Begun(a.out, b, event.At(time.Now())))
 	if !b.Wrote() {
-		a.out.Printf("-- its output is not kept\n")
+		why := "its output is not kept"
+		if !s.SeesLogs() {
+			why = "its output stays with its worker until the attempt ends"
+		}
+		a.out.Printf("-- %s\n", why)
 		return nil
 	}
 	if err := a.printStream(s, "stdout", "", b.StdoutLog); err != nil {

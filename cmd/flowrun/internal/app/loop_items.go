@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -41,6 +42,7 @@ func (a *app) runLoopItems(o *args.LoopItems) error {
 		return err
 	}
 	trees := serve.Worktrees(store, o.Name)
+	serve.LookAgain(context.Background(), store, trees)
 	for i := range claims {
 		c := &claims[i]
 		if !o.All && c.State != event.ClaimHeld && c.State != event.ClaimParked {
@@ -61,7 +63,7 @@ func (a *app) runLoopItems(o *args.LoopItems) error {
 		if c.Lost > 0 {
 			about += fmt.Sprintf("  lost %d times", c.Lost)
 		}
-		a.out.Printf("%s  %s  %s of %s, since %s%s  %s\n", ui.Clean(c.Item), c.State, ui.Clean(c.Agent), ui.Clean(c.Loop), ui.Duration(time.Since(c.Since.Go())), ui.Clean(about), ui.Clean(c.Title))
+		a.out.Printf("%s  %s  %s, since %s%s  %s\n", ui.Clean(c.Item), c.State, ui.Clean(c.Who()), ui.Duration(time.Since(c.Since.Go())), ui.Clean(about), ui.Clean(c.Title))
 	}
 	if o.JSON {
 		return ui.WriteJSON(a.out, rows)

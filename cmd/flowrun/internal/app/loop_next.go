@@ -6,9 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 func (a *app) newLoopNextCommand() *cobra.Command {
@@ -16,6 +17,7 @@ func (a *app) newLoopNextCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "next NAME [FILE|DIR]", Short: "Show which item each agent of a loop would take, and why no agent takes the others", Args: between(1, 2, "NAME [FILE|DIR]"),
 		Long: `next asks the sources of a loop as its next round would, and prints which agent takes which item, and for each other item the reason why no agent takes it.
+On a Temporal server, a worker asks the sources from its workspace.
 It takes nothing, so it wants --dry-run. Sources of the kind improvement, which come when there is nothing else to do, are not listed.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name, o.Path, a.asJSON = words[0], ".", o.JSON
@@ -31,13 +33,6 @@ It takes nothing, so it wants --dry-run. Sources of the kind improvement, which 
 	return c
 }
 
-// loopNext is the output of loop next with --json.
-type loopNext struct {
-	Loop    string             `json:"loop"`
-	Choices []serve.LoopChoice `json:"choices"`
-	Items   []serve.LoopLeft   `json:"items"` // that nobody takes
-}
-
 func (a *app) runLoopNext(o *args.LoopNext) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -46,7 +41,7 @@ func (a *app) runLoopNext(o *args.LoopNext) error {
 	if err != nil {
 		return err
 	}
-	if err := a.refuseEngineOf(p, "loop next"); err != nil {
+	if err := a.useEngineOf(p); err != nil {
 		return err
 	}
 	l, err := p.loop(o.Name)
@@ -57,24 +52,13 @@ func (a *app) runLoopNext(o *args.LoopNext) error {
 	if err != nil {
 		return err
 	}
-	dir, err := a.storeDir(o.Path)
+	out, err := a.readLoopNext(p, l.Name, o.Path, first, held)
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(dir, args.Drive{})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	start, _ := newStart(p, l.Name, first)
-	b, err := s.LoopBoard(context.Background(), start, held)
-	if err != nil {
-		return err
-	}
-	out := loopNext{Loop: l.Name}
-	out.Choices, out.Items = serve.ReadBoard(b)
+	out.Loop = l.Name
 	if o.JSON {
-		return ui.WriteJSON(a.out, out)
+		return ui.WriteJSON(a.out, out.nextOfLoop)
 	}
 	for _, c := range out.Choices {
 		a.out.Printf("%s takes %s of %s: %s\n", ui.Clean(c.Agent), ui.Clean(c.ID), ui.Clean(c.Source), ui.Clean(c.Title))
@@ -88,10 +72,40 @@ func (a *app) runLoopNext(o *args.LoopNext) error {
 			a.out.Printf("  %s\n", ui.Clean(why))
 		}
 	}
-	for s := range b.Sources {
-		if why := b.Sources[s].Barred; why != "" {
-			a.out.Printf("source %s: %s\n", ui.Clean(b.Sources[s].Name), ui.Clean(why))
-		}
+	for _, s := range out.Sources {
+		a.out.Printf("source %s: %s\n", ui.Clean(s.Name), ui.Clean(s.Barred))
 	}
 	return nil
+}
+
+// readLoopNext asks the sources of a loop, from the workspace of a worker where the runs are on an engine.
+func (a *app) readLoopNext(p *program, name, path string, first event.RunStarted, held map[string]value.Value) (out board, err error) {
+	ctx := context.Background()
+	if a.engine() != "" {
+		if err := refuseOnFleet(p, name, &first); err != nil {
+			return out, err
+		}
+		f, err := a.dialFleet(ctx, false)
+		if err != nil {
+			return out, err
+		}
+		defer f.Close()
+		start, _ := newStart(p, name, first)
+		return out, f.LoopBoard(ctx, start, &out)
+	}
+	dir, err := a.storeDir(path)
+	if err != nil {
+		return out, err
+	}
+	s, err := a.openStore(dir, args.Drive{})
+	if err != nil {
+		return out, err
+	}
+	defer s.Close()
+	start, _ := newStart(p, name, first)
+	b, err := s.LoopBoard(ctx, start, held)
+	if err != nil {
+		return out, err
+	}
+	return newBoard(b).(board), nil
 }

@@ -22,7 +22,9 @@ the next  flowrun loop run NAME  continues them, and ends according to its own f
 workers drive the loop, and Ctrl-C leaves it to them: flowrun loop stop NAME stops it.
 
 With --until-idle the loop also ends while runs of items wait for a person, for an event or for a distant moment. Its next run, or flowrun serve,
-continues them.`,
+continues them.
+
+If the worktree of an item cannot be made, loop run ends with exit code 1.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name, o.Path, a.asJSON = words[0], ".", o.JSON
 			if len(words) > 1 {

@@ -72,11 +72,18 @@ func (a *app) readLoopStatus(name string) ([]serve.LoopStatus, error) {
 		return nil, err
 	}
 	defer store.Close()
+	ctx := context.Background()
+	var list []serve.LoopStatus
 	if name == "" {
-		return serve.ReadLoops(context.Background(), store)
+		list, err = serve.ReadLoops(ctx, store)
+	} else {
+		list = make([]serve.LoopStatus, 1)
+		list[0], err = serve.ReadLoop(ctx, store, name)
 	}
-	one, err := serve.ReadLoop(context.Background(), store, name)
-	return []serve.LoopStatus{one}, err
+	for i := range list {
+		serve.LookAgain(ctx, dir, list[i].Worktrees)
+	}
+	return list, err
 }
 
 func (a *app) printLoopStatus(s *serve.LoopStatus) error {

@@ -4,22 +4,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // newManCommand writes the manual pages. Only the makers of packages need it, so the help does not list it.
 func (a *app) newManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write the manual pages into a folder", Hidden: true, Args: between(1, 1, "DIR"),
-		RunE: func(c *cobra.Command, words []string) error {
+		RunE: func(_ *cobra.Command, words []string) error {
 			if err := os.MkdirAll(words[0], 0o755); err != nil {
 				return err
 			}
-			return writeManuals(c.Root(), words[0])
+			return writeManuals(new(app).newRootCommand(), words[0])
 		},
 	}
 }
@@ -85,11 +86,11 @@ func manualCommands(b *strings.Builder, c *cobra.Command) {
 }
 
 // manualFlag is a line of the library's list of flags: the flag with its value, and what it does.
-var manualFlag = regexp.MustCompile(`(?m)^ +(-.*?)   +(.*)$`)
+var manualFlag = lazyregexp.New(`(?m)^ +(-.*?)   +(.*)$`)
 
 func manualFlags(b *strings.Builder, title, flags string) {
 	title = ".SH " + title + "\n"
-	for _, f := range manualFlag.FindAllStringSubmatch(flags, -1) {
+	for _, f := range manualFlag().FindAllStringSubmatch(flags, -1) {
 		fmt.Fprintf(b, "%s.TP\n.B %s\n%s\n", title, manualText(f[1]), manualText(f[2]))
 		title = ""
 	}

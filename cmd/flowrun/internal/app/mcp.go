@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -42,6 +43,9 @@ search the memory. Each tool is a command of flowrun, and works in the folder in
 --allow gives rights: read looks at files, runs, the inbox, work and the memory; run starts and cancels runs, hands in work, publishes events
 and adds to the memory; decide answers in the place of a person, and is not given by default. An agent with the right run can put a question of
 the inbox to the person at its client, if the client shows forms.
+
+With --engine the runs are those of a Temporal server: what waits for a worker there says so. A tool that is interrupted leaves its run to the
+workers.
 
 Over HTTP requests need the header  Authorization: Bearer TOKEN. The token in the file serve.token of the store has the rights of --allow, and
 the one in mcp-read.token has only the right read. For Claude Code:  claude mcp add flowrun -- flowrun mcp`,
@@ -87,6 +91,11 @@ func (a *app) listenMcp(ctx context.Context, o *args.MCP, all, read *mcp.Server)
 		return err
 	}
 	s.Close()
+	if a.engine() != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
 	token, file, err := serve.Token(dir)
 	if err != nil {
 		return err
@@ -115,7 +124,7 @@ func (a *app) listenMcp(ctx context.Context, o *args.MCP, all, read *mcp.Server)
 
 // commandOfMcp runs a command of flowrun in a process of its own, with the store and the environment of this one. A context that ends
 // interrupts the command, which then ends its children and leaves its run to be resumed.
-func (a *app) commandOfMcp(ctx context.Context, words []string, say func(line string)) (mcp.Result, error) {
+func (a *app) commandOfMcp(ctx context.Context, words []string, hear mcp.Hear) (mcp.Result, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return mcp.Result{}, err
@@ -131,32 +140,32 @@ func (a *app) commandOfMcp(ctx context.Context, words []string, say func(line st
 		own = append(own, "--limit="+l)
 	}
 	c := exec.CommandContext(ctx, self, slices.Concat(words[:1], own, words[1:])...)
+	if address := a.engine(); address != "" { // in the environment: commands that need no engine refuse the flag
+		c.Env = append(slices.Clone(a.Environ), engineEnv+"="+address)
+		if a.global.Artifacts != "" {
+			c.Env = append(c.Env, artifactsEnv+"="+a.global.Artifacts)
+		}
+	} else if a.global.Engine == localEngine {
+		c.Env = append(slices.Clone(a.Environ), engineEnv+"="+localEngine)
+	}
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGINT) }
 	c.WaitDelay = 15 * time.Second
-	var out mcpBuffer
-	c.Stdout = &out
-	from, err := c.StderrPipe()
+	var out, said mcpBuffer
+	fromOut, err := c.StdoutPipe()
+	if err != nil {
+		return mcp.Result{}, err
+	}
+	fromErr, err := c.StderrPipe()
 	if err != nil {
 		return mcp.Result{}, err
 	}
 	if err := c.Start(); err != nil {
 		return mcp.Result{}, err
 	}
-	var said mcpBuffer
-	lines := bufio.NewReaderSize(from, 64<<10)
-	for {
-		line, long, err := lines.ReadLine()
-		if err != nil {
-			break
-		}
-		_, _ = said.Write(line)
-		if !long {
-			_, _ = said.Write([]byte("\n"))
-		}
-		if say != nil && !long {
-			say(string(line))
-		}
-	}
+	var read sync.WaitGroup
+	read.Go(func() { out.read(fromOut, hear.Out) })
+	read.Go(func() { said.read(fromErr, hear.Err) })
+	read.Wait()
 	err = c.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -169,6 +178,26 @@ func (a *app) commandOfMcp(ctx context.Context, words []string, say func(line st
 type mcpBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
+}
+
+// read keeps what comes, and hands each line on.
+func (b *mcpBuffer) read(from io.Reader, say func(line string)) {
+	if say == nil {
+		_, _ = io.Copy(b, from) // what there is will do
+		return
+	}
+	lines := bufio.NewReaderSize(from, 64<<10)
+	for {
+		line, long, err := lines.ReadLine()
+		if err != nil {
+			return
+		}
+		_, _ = b.Write(line)
+		if !long {
+			_, _ = b.Write([]byte("\n"))
+			say(string(line))
+		}
+	}
 }
 
 // Write implements io.Writer.

@@ -22,5 +22,6 @@ beside the runs. Nothing in it is overwritten: superseded, forgotten and reverte
 	c.AddCommand(a.newMemoryAddCommand(), a.newMemoryImportCommand(), a.newMemorySearchCommand(), a.newMemoryListCommand(), a.newMemoryShowCommand(), a.newMemoryPinCommand(), a.newMemoryUnpinCommand(),
 		a.newMemoryForgetCommand(), a.newMemorySupersedeCommand(), a.newMemoryRevertCommand(), a.newMemoryPromoteCommand(), a.newMemoryConsolidateCommand(), a.newMemoryStatsCommand(), a.newMemoryDoctorCommand(),
 		a.newMemoryExportCommand(), a.newMemoryPathCommand())
+	a.onMemoryAway(c)
 	return c
 }

@@ -127,6 +127,9 @@ const (
 
 // completeIDs completes the ids of entries.
 func (a *app) completeIDs(_ *cobra.Command, _ []string, begun string) (offered []string, _ cobra.ShellCompDirective) {
+	if a.engine() != "" { // a worker has the memory, and a shell does not wait for it
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	_ = a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error {
 		items, err := m.List(ctx, memory.Filter{Viewer: memory.Viewer{All: true}})
 		for i := range items {

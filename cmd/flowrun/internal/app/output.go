@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -81,13 +82,15 @@ func (a *app) printStreams(s *store, f *event.AttemptFinished) error {
 	return a.printStream(s, "stderr", f.Stderr, f.StderrLog)
 }
 
-// printStream prints one stream of an attempt: from the log file if the journal has only a part and
-// the file still exists.
+// printStream prints one stream of an attempt: from the log file if the journal has only a part, and this process can read the file.
 func (a *app) printStream(s *store, name, text, log string) error {
 	var from io.Reader = strings.NewReader(text)
+	where := ""
 	if log != "" {
-		file, err := s.Logs().Open(log)
+		file, _, err := s.OpenLog(log)
 		switch {
+		case !s.SeesKept():
+			where = fmt.Sprintf(" (the whole text stays with the worker, in %s)", ui.Clean(log))
 		case err == nil:
 			defer file.Close()
 			from = file
@@ -96,7 +99,7 @@ func (a *app) printStream(s *store, name, text, log string) error {
 		}
 	}
 	if text != "" || log != "" {
-		a.out.Printf("-- %s\n", name)
+		a.out.Printf("-- %s%s\n", name, where)
 	}
 	return a.printText(from)
 }

@@ -20,7 +20,7 @@ func TestCommandPages(t *testing.T) {
 	root := newTestRoot(t)
 	want := map[string]string{}
 	var list strings.Builder
-	list.WriteString("# Commands\n\n| command | purpose |\n|---|---|\n")
+	rows := map[string]string{}
 	for _, c := range root.Commands() {
 		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
 			continue
@@ -28,10 +28,14 @@ func TestCommandPages(t *testing.T) {
 		var page strings.Builder
 		writeCommandPage(&page, c, "#")
 		want[c.Name()+".md"] = strings.TrimRight(page.String(), "\n") + "\n"
-		fmt.Fprintf(&list, "| [`%s`](%s.md) | %s |\n", c.CommandPath(), c.Name(), inCell(c.Short))
+		rows[c.GroupID] += fmt.Sprintf("| [`%s`](%s.md) | %s |\n", c.CommandPath(), c.Name(), inCell(c.Short))
+	}
+	list.WriteString("# Commands\n")
+	for _, g := range root.Groups() {
+		fmt.Fprintf(&list, "\n## %s\n\n| command | purpose |\n|---|---|\n%s", strings.TrimSuffix(g.Title, ":"), rows[g.ID])
 	}
 	root.InitDefaultHelpFlag()
-	fmt.Fprintf(&list, "\nEach command has these flags, too:\n\n%s", flagTable(root.PersistentFlags().FlagUsages()))
+	fmt.Fprintf(&list, "\n## Flags of all commands\n\n%s", flagTable(root.PersistentFlags().FlagUsages()))
 	want["README.md"] = list.String()
 	if *rewrite {
 		if err := os.MkdirAll(commandPages, 0o755); err != nil {
@@ -123,7 +127,8 @@ func flagTable(usages string) string {
 	var b strings.Builder
 	for _, m := range flagLine.FindAllStringSubmatch(usages, -1) {
 		if !strings.HasPrefix(m[1], "-h, --help") {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(m[1], "|", `\|`), inCell(m[2]))
+			flag := strings.ReplaceAll(m[1], "[=\"\x00\"]", "") // its value can be left out
+			fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(flag, "|", `\|`), inCell(m[2]))
 		}
 	}
 	if b.Len() == 0 {

@@ -50,7 +50,11 @@ func (a *app) sayVerdict(s *store, info engine.Info, v shared.Verdict, d event.D
 			return err
 		}
 	} else {
-		text := fmt.Sprintf("%s %s %s of run %s", d.By, d.Word.Past(), v.Node, info.Run)
+		what := "run " + info.Run
+		if v.Node != "" {
+			what = v.Node + " of " + what
+		}
+		text := fmt.Sprintf("%s %s %s", d.By, d.Word.Past(), what)
 		if v.Word == "" && v.Missing > 0 {
 			text += fmt.Sprintf("; %d more must approve", v.Missing)
 		}
@@ -106,8 +110,8 @@ func (a *app) readAnswer(ctx context.Context, s *store, q *event.DecideRequest, 
 	if err != nil {
 		return err
 	}
-	step, err := askedStep(ctx, s, p.Workflow, q)
-	if err != nil || step == nil { // the store says what is wrong
+	ask, step, err := askedStep(ctx, s, p.Workflow, q)
+	if err != nil || step == nil || len(ask.Approvers) > 0 && !slices.Contains(ask.Approvers, q.Decision.By) { // the store says what is wrong
 		return err
 	}
 	first, err := p.First()
@@ -118,24 +122,20 @@ func (a *app) readAnswer(ctx context.Context, s *store, q *event.DecideRequest, 
 	return err
 }
 
-// askedStep is the approval that a decision is for; nil if there is none.
-func askedStep(ctx context.Context, s *store, w *ir.Workflow, q *event.DecideRequest) (*ir.Approve, error) {
-	out, err := s.Ask(ctx, event.StoreRequest{Asks: true})
-	if err != nil {
-		return nil, err
-	}
-	asks, err := ui.ReadAsks(out)
+// askedStep is the approval that a decision is for, and what it asks; nil if there is none.
+func askedStep(ctx context.Context, s *store, w *ir.Workflow, q *event.DecideRequest) (*ui.Ask, *ir.Approve, error) {
+	asks, err := allAsks(ctx, s)
 	for _, name := range []func(*ui.Ask) string{func(k *ui.Ask) string { return k.Node }, func(k *ui.Ask) string { return k.Plain }, func(k *ui.Ask) string { return k.Name }} {
 		for i := range asks {
 			if k := &asks[i]; k.Run == q.Run && name(k) == q.Node {
 				if n := w.Find(k.Name); n != nil {
 					step, _ := n.Action.(*ir.Approve)
-					return step, err
+					return k, step, err
 				}
 			}
 		}
 	}
-	return nil, err
+	return nil, nil, err
 }
 
 const (
@@ -187,7 +187,8 @@ func (a *app) returnsAtRest(d *args.Drive) bool {
 // sayResting prints what waits for people in a run and in the runs that it called.
 func (a *app) sayResting(s *store, r *view.Run, run string, scene ui.Scene, asJSON bool) error {
 	if asJSON {
-		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.waiting", "run": run, "exit_code": exitWaits})
+		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "seq": r.Seq(), "time": view.Moment(r.Last), "type": "run.waiting", "run": run,
+			"status": event.Waiting, "exit_code": exitWaits})
 		return &ended{exitWaits}
 	}
 	ctx := context.Background()
@@ -195,11 +196,7 @@ func (a *app) sayResting(s *store, r *view.Run, run string, scene ui.Scene, asJS
 	if err != nil {
 		return err
 	}
-	out, err := s.Ask(ctx, event.StoreRequest{Asks: true})
-	if err != nil {
-		return err
-	}
-	asks, err := ui.ReadAsks(out)
+	asks, err := allAsks(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -230,7 +227,7 @@ func (a *app) nameWorkflows(asks []ui.Ask) (flags string) {
 	defer s.Close()
 	for i := range asks {
 		if info, err := s.Get(context.Background(), asks[i].Run); err == nil {
-			asks[i].Workflow = info.Workflow
+			asks[i].Workflow, asks[i].Top = info.Workflow, s.Top(context.Background(), info)
 		}
 	}
 	return a.flagsFor(s.Dir())
@@ -252,11 +249,7 @@ func (a *app) explainWord(s *store, info engine.Info, r *args.Decide) error {
 	if r.Word == "" {
 		e.Message = "an argument is missing: flowrun decide RUN NODE WORD"
 	}
-	out, err := s.Ask(context.Background(), event.StoreRequest{Asks: true})
-	if err != nil {
-		return err
-	}
-	asks, err := ui.ReadAsks(out)
+	asks, err := allAsks(context.Background(), s)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -104,7 +104,11 @@ func nearestFile(path string) string {
 
 // openFolder is the place that a program is read from; see [disk.Open].
 func (a *app) openFolder(path string) (fsys fs.FS, name string, opts dsl.Options) {
-	return disk.Open(path, dsl.Options{Version: Release, Limits: a.limits})
+	fsys, name, opts = disk.Open(path, dsl.Options{Version: Release, Limits: a.limits})
+	if a.blanked != nil {
+		fsys = disk.Blanked{FS: fsys, What: a.blanked, Most: int64(a.limits.FileBytes())}
+	}
+	return fsys, name, opts
 }
 
 // loadProgram loads a program that the command needs. It shows the diagnostics; a program with
@@ -178,7 +182,7 @@ func knownStep(w *ir.Workflow, step string) error {
 		return nil
 	}
 	names, name := w.StepNames(), view.Base(step)
-	if up := view.Parent(step); up != "" && iteration.MatchString(name) {
+	if up := view.Parent(step); up != "" && iteration().MatchString(name) {
 		name = view.Base(up)
 	}
 	if slices.Contains(names, name) {
@@ -191,7 +195,7 @@ func knownStep(w *ir.Workflow, step string) error {
 }
 
 // iteration matches the last part of the path of an iteration, as in build/i2.
-var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
+var iteration = lazyregexp.New(`^i[1-9][0-9]*$`)
 
 // pickWorkflow loads the program that a user named, and picks the workflow. If the path is the name
 // of a workflow, the path becomes the current folder.

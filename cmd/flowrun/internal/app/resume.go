@@ -22,7 +22,7 @@ func (a *app) newResumeCommand() *cobra.Command {
 		Use: "resume RUN", Short: "Continue a run that was stopped or whose process died", Args: between(1, 1, "RUN"),
 		Long: `resume continues a run where its journal ends. Finished steps do not run again; interrupted attempts start again with the same
 idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest". For a run that has ended, resume
-prints the outputs, and the exit code is that of the run. For a called run it continues the calling run. As apply, resume starts and
+prints the outputs, and the exit code is that of the run. For a called run it names the calling run, which continues it. As apply, resume starts and
 runs what events start in a registered program, unless a daemon serves the store.
 
 Sensitive values are read from where the run got them, and must be the same, except for the names that --new-secret gives: the journal

@@ -9,7 +9,7 @@ import (
 )
 
 // retryBegun is the value of --file without a file.
-const retryBegun = "\x00"
+const retryBegun = "the file of RUN"
 
 func (a *app) newRetryCommand() *cobra.Command {
 	var r args.Retry
@@ -32,8 +32,9 @@ output must fit the step. RUN stays as it was. A run that --only or --target lim
 work, with all that the request reads, and all steps that it waits for keep theirs. retry shows what runs again, and which text or value
 has changed, before the first step starts; --dry-run shows it and starts nothing.
 
-RUN must have ended: to continue a run that has not, use resume. Sensitive values are read from where RUN got them, and may have
-changed; the journal records that they differ. Give values of the command line again.`,
+RUN must have ended: to continue a run that has not, use resume. A retry keeps all inputs and variables, also their defaults; for another
+value, start a new run with apply. Only sensitive values are read again from where RUN got them, and may have changed; the journal records
+that they differ. Give those that RUN got on its command line again, with --input or --var.`,
 		RunE: func(c *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if r.Changed = r.File != ""; r.File == retryBegun {

@@ -27,7 +27,7 @@ func (a *app) findRoutine(name string) (*runner.Routine, error) {
 			return &list[i], nil
 		}
 	}
-	return nil, unknown(name, names, "flowrun apply FILE registers the routines of a program. See flowrun routines list.", fmt.Sprintf("there is no routine %q in this store", name))
+	return nil, unknown(name, names, "flowrun serve --once FILE registers the routines of a program, and flowrun apply FILE does so before it runs the program. See flowrun routines list.", fmt.Sprintf("there is no routine %q in this store", name))
 }
 
 // changeRoutine pauses a routine, or lets it go on.

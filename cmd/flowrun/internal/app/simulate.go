@@ -22,6 +22,7 @@ func (a *app) newSimulateCommand() *cobra.Command {
 		Use: "simulate FILE|DIR [WORKFLOW]", Short: "Say how long runs take, how often they succeed, and what they cost", Args: a.withoutPairs,
 		Long: `simulate runs a workflow many times in virtual time. Each attempt ends as an attempt of the same step in an earlier run did, drawn at
 random: with its outcome, output, duration and cost. Rules, conditions, retries, slots and quotas count as in a real run. Nothing is started.
+What a run asks people is answered as in an earlier run, as late as then; a run whose question has no answer in earlier runs waits in the end.
 
 The result are percentiles: half of the runs take at most as long as the mark 50 % says, nine of ten as the mark 90 %. A second table says
 what one more slot and one retry less would change; --parallel sets the number of slots. Steps without an attempt in an earlier run are named: simulate takes them to succeed in the middle of the time of

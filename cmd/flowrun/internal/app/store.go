@@ -1,13 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
@@ -252,20 +255,34 @@ func placeOf(s *store) string {
 
 // answerLines are the commands that answer what a run waits for people for, or "".
 func answerLines(s *store, run, flags string) (lines string) {
-	out, err := s.Ask(context.Background(), event.StoreRequest{Asks: true})
+	tree, err := s.Tree(context.Background(), run)
 	if err != nil {
 		return ""
 	}
-	asks, err := ui.ReadAsks(out)
-	if err != nil {
-		return ""
-	}
-	for i := range asks {
-		if asks[i].Run == run {
-			lines += asks[i].Command(flags) + "\n"
+	for _, q := range openAsks(s) {
+		if slices.ContainsFunc(tree, func(i engine.Info) bool { return i.Run == q.Run }) {
+			lines += q.Command(flags) + "\n"
 		}
 	}
 	return lines
+}
+
+// openAsks are the asks of a store that people can answer now; none if the store cannot say.
+func openAsks(s *store) []ui.Ask {
+	asks, err := allAsks(context.Background(), s)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(asks, func(q ui.Ask) bool { return q.Over(time.Now()) })
+}
+
+// allAsks are the asks of a store that wait for an answer.
+func allAsks(ctx context.Context, s *store) ([]ui.Ask, error) {
+	out, err := s.Ask(ctx, event.StoreRequest{Asks: true})
+	if err != nil {
+		return nil, err
+	}
+	return ui.ReadAsks(out)
 }
 
 // describeUndriven explains how to resume a run that no process drives.
@@ -284,7 +301,8 @@ func (a *app) describeUndriven(s *store, info engine.Info) string {
 // sceneOf returns how messages refer to the runs of a store.
 func (a *app) sceneOf(s *store, where func(string) string) ui.Scene {
 	if s.Address() != "" {
-		return ui.Scene{Where: where, Store: s.Address(), Flags: a.engineHints()}
+		folder, bucket, _ := a.artifacts() // they were read before
+		return ui.Scene{Where: where, Store: cmp.Or(folder, bucket), Flags: a.engineHints()}
 	}
 	return ui.Scene{Where: where, Store: disk.Short(s.Dir()), Flags: a.flagsFor(s.Dir())}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner/fleet"
 )
 
@@ -25,6 +27,9 @@ attempt that was running runs once more.
 A program finds its files in the workspace of the worker: the folder of the program is the workspace, and dir of a step is a folder below it.
 Programs get the environment of the worker. The first Ctrl-C or TERM takes no new work, and gives attempts back that do not end soon.
 
+The memory of agents lies with one worker, that with --memory: it is the file memory.db of the store of its workspace. That worker also drives
+runs, and all workers ask it for what was learned.
+
   flowrun worker --engine temporal://127.0.0.1:7233/default --slots 4`,
 		RunE: func(*cobra.Command, []string) error { return a.runWorker(&o) },
 	}
@@ -32,6 +37,7 @@ Programs get the environment of the worker. The first Ctrl-C or TERM takes no ne
 	f.StringSliceVar(&o.Queues, "queues", nil, "the task `queues` that the worker serves (default: the queue of the address, or flowrun)")
 	f.IntVar(&o.Slots, "slots", o.Slots, "at most `N` attempts at once")
 	f.StringVar(&o.Workspace, "workspace", ".", "the `folder` in which programs find their files")
+	f.BoolVar(&o.Memory, "memory", false, "serve the memory of agents to all workers; the others have none")
 	return c
 }
 
@@ -50,13 +56,16 @@ func (a *app) runWorker(o *args.Worker) error {
 	if info, err := os.Stat(workspace); err != nil || !info.IsDir() {
 		return &args.Error{Message: fmt.Sprintf("the workspace %s is not a folder", ui.Clean(o.Workspace))}
 	}
-	logs, err := a.artifacts()
-	if err == nil && logs == "" {
-		logs, err = a.storeDir(workspace)
-		logs = filepath.Join(logs, "worker")
-	}
+	store, err := a.storeDir(workspace)
 	if err != nil {
 		return err
+	}
+	logs, _, err := a.artifacts()
+	if err != nil {
+		return err
+	}
+	if logs == "" {
+		logs = filepath.Join(store, "worker")
 	}
 	ctx, release := process.UntilSignal(func(string) {
 		a.saySo("stopping: attempts that do not end soon are given back (press again to stop at once)")
@@ -67,8 +76,16 @@ func (a *app) runWorker(o *args.Worker) error {
 		return err
 	}
 	defer host.Close()
-	a.saySo(fmt.Sprintf("process %d serves %s with %d slots, workspace %s%s", os.Getpid(), ui.Clean(address), o.Slots, ui.Clean(workspace), queuesOfWorker(o)))
-	return host.Serve(ctx, fleet.WorkerOptions{Queues: o.Queues, Slots: o.Slots, Workspace: workspace, Logs: logs, Executors: a.carryOptions()})
+	a.saySo(fmt.Sprintf("process %d serves %s with %d slots, workspace %s%s%s", os.Getpid(), ui.Clean(address), o.Slots, ui.Clean(workspace), queuesOfWorker(o), memoryOfWorker(o, store)))
+	return host.Serve(ctx, fleet.WorkerOptions{Queues: o.Queues, Slots: o.Slots, Workspace: workspace, Logs: logs, Store: store, Executors: a.carryOptions(),
+		OnBoard: newBoard, Memory: o.Memory, OnMemory: func(ctx context.Context, c fleet.Command) fleet.Said { return a.carryOutMemory(ctx, store, c) }})
+}
+
+func memoryOfWorker(o *args.Worker, store string) string {
+	if !o.Memory {
+		return ""
+	}
+	return ", and the memory in " + ui.Clean(disk.Short(store))
 }
 
 func queuesOfWorker(o *args.Worker) string {

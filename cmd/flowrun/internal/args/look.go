@@ -1,6 +1,9 @@
 package args
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // List is what runs list takes.
 type List struct {
@@ -9,6 +12,7 @@ type List struct {
 	Status   []string // of these alone; nil: of any
 	Workflow string   // of this alone; "": of any
 	Cause    string   // started by this kind of cause alone; "": by any
+	Since    string   // an age or a moment: those that began since then; "": all
 }
 
 // statuses are those that a run can have, and "interrupted", which people read where nobody drives a run that has not ended.
@@ -33,8 +37,18 @@ func (l *List) Check() error {
 	return nil
 }
 
+// Begin is the moment that --since names; the zero time without it.
+func (l *List) Begin(now time.Time) (time.Time, error) {
+	if l.Since == "" {
+		return time.Time{}, nil
+	}
+	return readMoment("--since", l.Since, now)
+}
+
 // Filters tells whether it asks for some runs and not for all.
-func (l *List) Filters() bool { return len(l.Status) > 0 || l.Workflow != "" || l.Cause != "" }
+func (l *List) Filters() bool {
+	return len(l.Status) > 0 || l.Workflow != "" || l.Cause != "" || l.Since != ""
+}
 
 // Takes tells whether a run is one of those that are asked for.
 func (l *List) Takes(workflow, status string) bool {

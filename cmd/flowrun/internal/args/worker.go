@@ -5,6 +5,7 @@ type Worker struct {
 	Queues    []string
 	Slots     int
 	Workspace string
+	Memory    bool
 }
 
 // MaxSlots bounds --slots.

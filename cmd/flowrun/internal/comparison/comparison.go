@@ -183,7 +183,7 @@ func (c *Comparison) otherSide(path string) (side, error) {
 	var unknown *revision.Unknown
 	if errors.As(err, &unknown) {
 		return nil, &args.Error{Message: fmt.Sprintf("%s is neither a file, nor a folder, nor a revision of git", ui.Clean(c.Against)),
-			Hint: "A checkout that was made without history has no other revision. Fetch it first: git fetch --depth 1 origin REVISION"}
+			Hint: "A checkout that was made without history has no other revision. Fetch it first, and name what was fetched:  git fetch --depth 1 origin BRANCH  and then  --against FETCH_HEAD"}
 	}
 	if err != nil {
 		return nil, err

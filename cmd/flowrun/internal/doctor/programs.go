@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
@@ -141,7 +141,7 @@ func listStarted(p *ir.Program) (out []start) {
 }
 
 // literal returns the first member of a constant list.
-var literal = regexp.MustCompile(`^\s*(?:concat\(\s*)?\[\s*"((?:[^"\\$%])+)"`)
+var literal = lazyregexp.New(`^\s*(?:concat\(\s*)?\[\s*"((?:[^"\\$%])+)"`)
 
 // constantProgram returns the executable of a list of executable and arguments, or "" if it is computed.
 func constantProgram(e *ir.Expr) string {
@@ -152,7 +152,7 @@ func constantProgram(e *ir.Expr) string {
 		name, _ := list[0].(string)
 		return name
 	}
-	if m := literal.FindStringSubmatch(e.Text); m != nil && e.Kind == ir.HCL {
+	if m := literal().FindStringSubmatch(e.Text); m != nil && e.Kind == ir.HCL {
 		return m[1]
 	}
 	return ""

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/editor"
 	"github.com/flowrun/flowrun/dsl/format"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // cached is a file that is not open, as it was read last.
@@ -307,7 +308,7 @@ func (s *server) prepareRename(params json.RawMessage) (any, error) {
 	return object{"range": p.doc.Range(span), "placeholder": found.Text}, nil
 }
 
-var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,199}$`)
+var nameForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]{0,199}$`)
 
 // rename changes a name everywhere. It is refused where the checker would say other things of the program afterwards.
 func (s *server) rename(params json.RawMessage) (any, error) {
@@ -321,7 +322,7 @@ func (s *server) rename(params json.RawMessage) (any, error) {
 	if err := json.Unmarshal(params, &more); err != nil {
 		return nil, err
 	}
-	if !nameForm.MatchString(more.NewName) {
+	if !nameForm().MatchString(more.NewName) {
 		return nil, &rpcError{errInvalidParams, "A name begins with a letter and has letters, digits, _ and -."}
 	}
 	found, _, err := p.renamed()

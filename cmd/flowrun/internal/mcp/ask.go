@@ -38,7 +38,7 @@ func ask(o *Options) mcp.ToolHandler {
 		if p := r.Session.InitializeParams(); p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
 			return failed("this client cannot show forms; the person can answer with flowrun decide or in the dashboard"), nil
 		}
-		got, err := o.Command(ctx, []string{"inbox", "--json"}, nil)
+		got, err := o.Command(ctx, []string{"inbox", "--json"}, Hear{})
 		if err != nil {
 			return failed(err.Error()), nil
 		}
@@ -86,7 +86,7 @@ func ask(o *Options) mcp.ToolHandler {
 		if comment, _ := said.Content["comment"].(string); strings.TrimSpace(comment) != "" {
 			words = append(words, "--comment="+comment)
 		}
-		got, err = o.Command(ctx, append(words, "--", w.Run, w.Node, decision), nil)
+		got, err = o.Command(ctx, append(words, "--", w.Run, w.Node, decision), Hear{})
 		if err != nil {
 			return failed(err.Error()), nil
 		}

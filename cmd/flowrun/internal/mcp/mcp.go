@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // MaxResult is how many bytes of what a command prints a client gets; of more it gets the beginning.
@@ -41,10 +43,13 @@ type Result struct {
 type Options struct {
 	Release string
 	Rights  []Right // none: those of a reader
-	// Command runs a command of flowrun, and hands each line that it writes to standard error to say. A context that ends interrupts the
+	// Command runs a command of flowrun, and hands each line that it writes on the way to hear. A context that ends interrupts the
 	// command.
-	Command func(ctx context.Context, words []string, say func(line string)) (Result, error)
+	Command func(ctx context.Context, words []string, hear Hear) (Result, error)
 }
+
+// Hear are the lines of a command as they come, of standard output and of standard error. Either can be nil.
+type Hear struct{ Out, Err func(line string) }
 
 const instructions = `flowrun runs checked-in workflow files (*.flow.hcl) durably. Before you write one, read: explain "step", explain "conditions". Check it
 with validate, look at it with plan, and prove it with test; apply runs it. A run that waits for a person is in the inbox: never decide yourself.`
@@ -252,7 +257,7 @@ func compact(raw json.RawMessage) string {
 }
 
 // runLine is the line in which a command names the run that it drives.
-var runLine = regexp.MustCompile(`^run ([a-z0-9]+)\b`)
+var runLine = lazyregexp.New(`^run ([a-z0-9]+)\b`)
 
 // handler calls the command of a tool.
 func (t *tool) handler(o *Options) mcp.ToolHandler {
@@ -263,33 +268,86 @@ func (t *tool) handler(o *Options) mcp.ToolHandler {
 				return failed("the arguments must be an object"), nil
 			}
 		}
+		p := &progress{now: time.Now, send: func(n float64, line string) {
+			if token := r.Params.GetProgressToken(); token != nil {
+				_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: line})
+			}
+		}}
+		follows := t.follow != nil && string(given[follow.name]) == "true"
+		alone := follows && !slices.Equal(t.follow, t.command) // the command that waits is another one
+		var watched string
+		if alone {
+			delete(given, follow.name)
+			_ = json.Unmarshal(given[theRun.name], &watched) // line says what is wrong with it
+		}
 		words, err := t.line(given)
 		if err != nil {
 			return failed(err.Error()), nil
 		}
+		if alone {
+			if _, err := o.Command(ctx, append(slices.Clone(t.follow), "--", watched), Hear{p.tell, p.tell}); err != nil {
+				return failed(err.Error()), nil
+			}
+		}
 		var run string
 		var once sync.Once
-		lines := 0.0
-		got, err := o.Command(ctx, words, func(line string) {
-			if m := runLine.FindStringSubmatch(line); m != nil {
-				once.Do(func() { run = m[1] })
+		var hear Hear
+		switch {
+		case t.run:
+			hear.Err = func(line string) {
+				if m := runLine().FindStringSubmatch(line); m != nil {
+					once.Do(func() { run = m[1] })
+				}
+				p.tell(line)
 			}
-			if token := r.Params.GetProgressToken(); token != nil && t.run {
-				lines++
-				_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: lines, Message: line})
-			}
-		})
+		case follows && !alone:
+			hear.Out = p.tell
+		}
+		got, err := o.Command(ctx, words, hear)
 		if err != nil {
 			return failed(err.Error()), nil
 		}
 		if t.run && run != "" {
-			shown, err := o.Command(ctx, []string{"runs", "show", "--json", "--", run}, nil)
+			shown, err := o.Command(ctx, []string{"runs", "show", "--json", "--", run}, Hear{})
 			if err == nil && shown.Code == 0 {
 				return answer(Result{Stdout: shown.Stdout, Stderr: lastLines(got.Stderr), Code: got.Code}), nil
 			}
 		}
 		return answer(got), nil
 	}
+}
+
+// progressRate is how many lines a second are progress. A client that wants all of them has them in the result.
+const progressRate = 50
+
+// progress sends lines to a client. It is safe for concurrent use.
+type progress struct {
+	now  func() time.Time
+	send func(n float64, line string)
+
+	mu     sync.Mutex
+	sent   float64
+	second int64
+	lines  int // in this second
+	left   int // left out since the last line
+}
+
+func (p *progress) tell(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.now().Unix(); s != p.second {
+		p.second, p.lines = s, 0
+	}
+	if p.lines++; p.lines > progressRate {
+		p.left++
+		return
+	}
+	if p.left > 0 {
+		line = fmt.Sprintf("(%d lines left out) %s", p.left, line)
+		p.left = 0
+	}
+	p.sent++
+	p.send(p.sent, line)
 }
 
 // lastLines is the end of what a command said.
@@ -358,7 +416,7 @@ func (x *resource) handler(o *Options) mcp.ResourceHandler {
 		if err != nil {
 			return nil, mcp.ResourceNotFoundError(r.Params.URI)
 		}
-		got, err := o.Command(ctx, append(slices.Clone(x.words), run), nil)
+		got, err := o.Command(ctx, append(slices.Clone(x.words), run), Hear{})
 		if err != nil {
 			return nil, err
 		}

@@ -48,15 +48,21 @@ type tool struct {
 	destroys bool
 	// run tells that the tool drives a run: its lines are progress, and its result is the run as runs show prints it.
 	run bool
+	// follow is the command that waits until a run has ended, where the argument follow is true. Its lines are progress; nil: the tool takes no
+	// such argument. Where it is that of the tool, what it prints is the result, too.
+	follow []string
 	// plain tells that the command prints text, and has no --json.
 	plain bool
 }
 
 var (
-	path   = argument{name: "path", kind: word, about: "A file NAME.flow.hcl, or a folder with one program.", required: true}
-	theRun = argument{name: "run", kind: word, about: "The id of a run, a unique beginning of it, or latest.", required: true}
-	vars   = argument{name: "vars", kind: pairs, flag: "var", about: "Variables of the program, by name."}
-	inputs = argument{name: "inputs", kind: pairs, flag: "input", about: "Inputs of the workflow, by name."}
+	path    = argument{name: "path", kind: word, about: "A file NAME.flow.hcl, or a folder with one program.", required: true}
+	theRun  = argument{name: "run", kind: word, about: "The id of a run, a unique beginning of it, or latest.", required: true}
+	vars    = argument{name: "vars", kind: pairs, flag: "var", about: "Variables of the program, by name."}
+	follow  = argument{name: "follow", kind: yes, about: "Wait until the run has ended. What happens meanwhile comes as progress."}
+	claimed = argument{name: "id", kind: word, about: "The id of the work.", required: true}
+	token   = argument{name: "token", kind: count, about: "The token that claim gave you.", required: true}
+	inputs  = argument{name: "inputs", kind: pairs, flag: "input", about: "Inputs of the workflow, by name."}
 )
 
 // tools are all tools, in the order in which a client sees them.
@@ -94,13 +100,13 @@ var tools = []tool{
 	{name: "runs", title: "List runs", right: Read, command: []string{"runs", "list"},
 		about: "The newest runs of the store, with their status.",
 		arguments: []argument{{name: "status", kind: many, about: "Only runs with one of these: running, waiting, succeeded, failed, cancelled, interrupted."},
-			{name: "workflow", kind: text, about: "Only runs of this workflow."}, {name: "limit", kind: count, about: "So many at most."}}},
-	{name: "run", title: "Show a run", right: Read, command: []string{"runs", "show"},
+			{name: "workflow", kind: text, about: "Only runs of this workflow."}, {name: "since", kind: text, about: "Only runs that began since an age (24h, 7d) or a date."}, {name: "limit", kind: count, about: "So many at most."}}},
+	{name: "run", title: "Show a run", right: Read, command: []string{"runs", "show"}, follow: []string{"runs", "watch"},
 		about:     "A run: why each node ran or did not, attempts, gates, outputs, errors. With a step, that step alone.",
-		arguments: []argument{theRun, {name: "step", kind: word, about: "The path of a node."}}},
-	{name: "logs", title: "Read logs", right: Read, command: []string{"logs"}, plain: true,
+		arguments: []argument{theRun, {name: "step", kind: word, about: "The path of a node."}, follow}},
+	{name: "logs", title: "Read logs", right: Read, command: []string{"logs"}, follow: []string{"logs"}, plain: true,
 		about:     "What the attempts of a run wrote.",
-		arguments: []argument{theRun, {name: "step", kind: word, about: "The path of a node."}, {name: "failed", kind: yes, about: "Only of attempts that failed."}}},
+		arguments: []argument{theRun, {name: "step", kind: word, about: "The path of a node."}, {name: "failed", kind: yes, about: "Only of attempts that failed."}, follow}},
 	{name: "stats", title: "Figures of runs", right: Read, command: []string{"stats"},
 		about:     "How many runs succeeded, how long they took, and what they cost.",
 		arguments: []argument{{name: "since", kind: text, about: "From an age (24h, 7d) or a date on."}, {name: "by", kind: text, about: "A line for each group.", words: []string{"workflow", "agent", "pattern", "version"}}}},
@@ -119,6 +125,26 @@ var tools = []tool{
 	{name: "work", title: "List work", right: Read, command: []string{"dispatch", "list"},
 		about:     "The work that was handed in and is to be done, the first first, and who has it.",
 		arguments: []argument{{name: "all", kind: yes, about: "Also what is closed or cancelled."}}},
+	{name: "claim", title: "Take work", right: Run, command: []string{"dispatch", "claim"},
+		about: "Take a piece of work that was handed in, so that no other agent does it: the one with this id, or the one that is next for you. The result has the work, the token of the claim, and until when it holds; an id of null: there is nothing that you can take. Renew the claim before its end with renew_claim, and end it with close_work, give_back or hand_over.",
+		arguments: []argument{{name: "id", kind: word, about: "The id of the work; without it the next one."}, {name: "as", kind: text, about: "Your name.", required: true},
+			{name: "lease", kind: text, about: "How long the claim holds unless you renew it, such as 30m; 10m by default, at most 24h."}, {name: "capabilities", kind: many, flag: "capability", about: "What you are able to do, for work that asks for it."}}},
+	{name: "renew_claim", title: "Keep claimed work", right: Run, command: []string{"dispatch", "renew"},
+		about:     "Say that you are still at work: the lease of the claim begins anew. If it is refused, stop the work: somebody else may do it.",
+		arguments: []argument{claimed, token, {name: "lease", kind: text, about: "How long the claim holds unless you renew it again, such as 30m."}}},
+	{name: "close_work", title: "Close work that is done", right: Run, command: []string{"dispatch", "close"},
+		about:     "Say that claimed work is done.",
+		arguments: []argument{claimed, token}},
+	{name: "give_back", title: "Give claimed work back", right: Run, command: []string{"dispatch", "release"},
+		about:     "Give claimed work back, so that others can take it at once. Work that failed twice is not given to anybody until a person has looked at it.",
+		arguments: []argument{claimed, token, {name: "reason", kind: text, about: "Why, for people."}, {name: "failed", kind: yes, about: "You have tried the work, and it failed."}}},
+	{name: "hand_over", title: "Hand claimed work over", right: Run, command: []string{"dispatch", "hand-over"},
+		about: "Close claimed work, and hand in its continuation for another agent, with what was done and what is to be done.",
+		arguments: []argument{claimed, token, {name: "to", kind: text, about: "The agent that continues.", required: true}, {name: "summary", kind: text, about: "A summary of the work so far.", required: true},
+			{name: "next", kind: text, about: "The next work; its first line is the title.", required: true}, {name: "files_changed", kind: many, flag: "file", about: "Files that were changed."},
+			{name: "decisions", kind: many, flag: "decision", about: "Decisions that were made."}, {name: "open_questions", kind: many, flag: "question", about: "Questions that are open."},
+			{name: "acceptance", kind: many, about: "How to see that the work is done."}, {name: "blockers", kind: many, flag: "blocker", about: "Obstacles to the work."},
+			{name: "as", kind: text, about: "Your name."}}},
 	{name: "loops", title: "Show loops", right: Read, command: []string{"loop", "status"},
 		about:     "What each agent of a loop works on, what is next and why, and what is not and why.",
 		arguments: []argument{{name: "name", kind: word, about: "The name of one loop."}}},

@@ -35,11 +35,16 @@ func CollectTests(getenv func(string) string) {
 	setCollector(getenv, collector{limit: softLimit, small: softLimit / 8, percent: 50})
 }
 
+// runSmall is the live heap up to which the heap of a run may grow to nine times the live heap, within runLimit. The first
+// collections of a wide run find little garbage: without them a run of 20,000 kv steps takes 0.95 of the CPU time and 10 MiB more, and a run
+// of 10,000 processes 4 MiB more.
+const runSmall = 8 << 20
+
 // CollectWithin sets the collector for a process that drives a run, with the limit runLimit. When
-// the limit leaves less than a quarter of the live heap free, the heap grows by a quarter. When more
+// the limit does not leave as much free as is live, the heap doubles. When more
 // than runLimit is live, the heap grows as before up to runPlenty, and beyond runPlenty with Go's default.
 func CollectWithin(getenv func(string) string) {
-	setCollector(getenv, collector{limit: runLimit, plenty: runPlenty, percent: 100})
+	setCollector(getenv, collector{limit: runLimit, small: runSmall, plenty: runPlenty, percent: 100})
 }
 
 // collector sets the growth of the heap. While the live heap is below small, the heap may grow to
@@ -53,8 +58,9 @@ type collector struct {
 	percent              int
 }
 
-// tight is how much the heap grows, in percent, while the live heap nearly fills the limit.
-const tight = 25
+// tight is how much the heap grows, in percent, while the live heap nearly fills the limit. With 25, a run of 20,000 kv steps took 1.24 times the
+// CPU time and 13 MiB less; a run of 10,000 processes took as much time and 3 MiB less.
+const tight = 100
 
 // setCollector sets the collector, unless the environment has GOGC or GOMEMLIMIT.
 func setCollector(getenv func(string) string, c collector) {

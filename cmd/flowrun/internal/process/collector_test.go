@@ -13,9 +13,9 @@ func TestCollectorRules(t *testing.T) {
 		want         rule
 	}{
 		{0, 0, rule{200, 400}},
-		{223, 120, rule{200, 400}}, // 279 of 280
-		{224, 120, rule{tight, math.MaxInt64}},
-		{224, 119, rule{200, 400}},
+		{139, 120, rule{200, 400}}, // 278 of 280
+		{140, 120, rule{tight, math.MaxInt64}},
+		{140, 119, rule{200, 400}},
 		{0, 400, rule{tight, math.MaxInt64}},
 		{399, 0, rule{tight, math.MaxInt64}},
 		{400, 0, rule{200, math.MaxInt64}},

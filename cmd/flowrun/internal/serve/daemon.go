@@ -27,6 +27,8 @@ const (
 	dueEvery = 50 * time.Millisecond
 	// loopsEvery is how often the daemon looks whether the registered loops run.
 	loopsEvery = time.Second
+	// lettersEvery is how often the daemon looks for new dead letters.
+	lettersEvery = time.Second
 	// leftEvery is how often the daemon looks for runs that nobody drives. Where a look takes long, because many runs wait, the daemon looks
 	// less often, so that looks take a twentieth of the time at most.
 	leftEvery = time.Second
@@ -74,7 +76,11 @@ type Daemon struct {
 	loops    *runner.LoopKeeper
 	unkept   map[string]string // by loop: why it could not be started last
 	left     []string
-	ended    atomic.Bool // a run has ended since the last look at the loops
+	// lastLetter is the number of the newest dead letter that was said, or that was there when the daemon began.
+	// lastAgain is the number of those that were given up again, by then.
+	lastLetter, lastAgain uint64
+	lettersKnown          bool
+	ended                 atomic.Bool // a run has ended since the last look at the loops
 
 	young  time.Duration // see youngFor
 	begun  time.Time
@@ -147,7 +153,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 // work takes in work until ctx is done.
 func (d *Daemon) work(ctx context.Context, over chan error) error {
-	var next, loops time.Time
+	var next, loops, letters time.Time
 	d.loops = d.store.NewLoopKeeper(false)
 	for ctx.Err() == nil {
 		if began := time.Now(); !began.Before(next) {
@@ -164,6 +170,12 @@ func (d *Daemon) work(ctx context.Context, over chan error) error {
 				return unlessDone(ctx, err)
 			}
 			loops = time.Now().Add(loopsEvery)
+		}
+		if now := time.Now(); !now.Before(letters) {
+			if err := d.sayLetters(ctx); err != nil {
+				return unlessDone(ctx, err)
+			}
+			letters = now.Add(lettersEvery)
 		}
 		more, err := d.startDue(ctx)
 		if err != nil {
@@ -343,6 +355,9 @@ func (d *Daemon) Once(ctx context.Context) error {
 }
 
 func (d *Daemon) onceWork(ctx context.Context, over chan error) error {
+	if err := d.sayLetters(ctx); err != nil {
+		return unlessDone(ctx, err)
+	}
 	d.lookOnce(ctx)
 	d.loops = d.store.NewLoopKeeper(true)
 	if err := d.keepLoops(ctx); err != nil {
@@ -372,7 +387,7 @@ func (d *Daemon) onceWork(ctx context.Context, over chan error) error {
 				return unlessDone(ctx, err)
 			}
 			if len(due) == 0 && (next == 0 || next > event.At(time.Now())) && d.runs.Idle() {
-				return nil
+				return d.sayLetters(ctx)
 			}
 		}
 		select {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
@@ -116,4 +118,82 @@ func (s *Server) resend(ctx context.Context, id string, d *letter) error {
 	}
 	_, no := s.askLetter(ctx, q)
 	return errors.Join(err, no)
+}
+
+// Words is a dead letter in a line.
+func (d *DeadLetter) Words() string {
+	about := d.Workflow + ", run " + d.Run
+	if d.Event != nil {
+		about = fmt.Sprintf("%s (%s) → %s", d.Event.Name, d.Event.ID, d.Workflow)
+	}
+	if d.Routine != nil {
+		about = fmt.Sprintf("%s → %s", d.Routine.Name, d.Workflow)
+	}
+	if d.Node != nil {
+		about += ", " + *d.Node
+	}
+	if d.Channel != nil {
+		about = "channel " + *d.Channel + " of " + about
+	}
+	if i := d.Item; i != nil {
+		if about = fmt.Sprintf("%s %q", i.ID, i.Title); i.Loop != "" {
+			about += " of loop " + i.Loop
+		}
+		if d.Run != "" {
+			about += ", run " + d.Run
+		}
+	}
+	times := ""
+	if d.Times > 1 {
+		times = fmt.Sprintf(" (%d times)", d.Times)
+	}
+	line, _, _ := strings.Cut(d.Error.Message, "\n")
+	return fmt.Sprintf("%s  %s  %s%s  %s", d.ID, d.Kind, about, times, line)
+}
+
+// maxLettersSaid is how many new dead letters the daemon says in one look, the newest.
+const maxLettersSaid = 20
+
+// sayLetters says the dead letters of the store that are new since the last look, and those that died again after somebody had tried them again.
+// The first look notes which there are.
+func (d *Daemon) sayLetters(ctx context.Context) error {
+	newest := 1
+	if d.lettersKnown {
+		newest = maxLettersSaid
+	}
+	v, err := d.store.Ask(ctx, event.StoreRequest{Dead: &event.DeadRequest{After: d.lastLetter, Newest: newest, Again: d.lastAgain}})
+	var list []struct {
+		DeadLetter
+		Again uint64 `json:"again"` // see [event.DeadRequest]
+	}
+	if err == nil {
+		err = json.Unmarshal(value.Append(nil, v), &list)
+	}
+	if err != nil {
+		return err
+	}
+	known, before, fresh := d.lettersKnown, d.lastLetter, 0
+	d.lettersKnown = true
+	var lines []string
+	for i := range list {
+		n, err := strconv.ParseUint(strings.TrimPrefix(list[i].ID, "dl-"), 10, 64)
+		if err != nil {
+			return fmt.Errorf("reading the dead letters: %w", err)
+		}
+		if n > before {
+			fresh++
+		}
+		d.lastLetter, d.lastAgain = max(d.lastLetter, n), max(d.lastAgain, list[i].Again)
+		lines = append(lines, "dead letter "+list[i].Words())
+	}
+	if !known {
+		return nil
+	}
+	if more := d.lastLetter - before - uint64(fresh); more > 0 && fresh == maxLettersSaid {
+		d.options.Say(fmt.Sprintf("%d more dead letters: flowrun dlq list", more))
+	}
+	for _, line := range lines {
+		d.options.Say(line)
+	}
+	return nil
 }

@@ -205,12 +205,8 @@ func unanswered(b *view.Begun) logged {
 // was never made: the text of the journal is left.
 func (s *Server) open(ctx context.Context, w wrote) (io.ReadSeeker, func(), time.Time, error) {
 	if w.file != "" {
-		f, err := s.daemon.store.Logs().Open(w.file)
+		f, at, err := s.daemon.store.OpenLog(w.file)
 		if err == nil {
-			at := time.Time{}
-			if info, err := f.Stat(); err == nil {
-				at = info.ModTime()
-			}
 			return f, func() { f.Close() }, at, nil
 		}
 		if !errors.Is(err, os.ErrNotExist) {
@@ -225,7 +221,7 @@ func (s *Server) sizeOf(w wrote) (int64, error) {
 	if w.file == "" {
 		return w.size, nil
 	}
-	f, err := s.daemon.store.Logs().Open(w.file)
+	f, _, err := s.daemon.store.OpenLog(w.file)
 	if errors.Is(err, os.ErrNotExist) {
 		return w.size, nil
 	}
@@ -327,9 +323,12 @@ func (s *Server) followLogs(w http.ResponseWriter, r *http.Request) error {
 	defer leave(nil)
 	out := newEventStream(w, leave)
 	t := &logs.Tail{
-		Folder: s.daemon.store.Logs(),
-		Wants:  func(path string) bool { return view.IsAbout(path, node) },
-		Lines:  func(node, gate string, lines []string) { out.send("lines", LogLines{node, gate, lines}) },
+		Folder: s.daemon.store.Logs(), Kept: func(log string) (io.ReadCloser, error) {
+			f, _, err := s.daemon.store.OpenLog(log)
+			return f, err
+		},
+		Wants: func(path string) bool { return view.IsAbout(path, node) },
+		Lines: func(node, gate string, lines []string) { out.send("lines", LogLines{node, gate, lines}) },
 		Finished: func(f *event.AttemptFinished) {
 			e := LogEnd{Node: f.Node, Attempt: f.Attempt, Gate: f.Gate, Status: string(f.Outcome)}
 			if f.Error != nil {

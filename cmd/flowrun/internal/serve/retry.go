@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
@@ -167,7 +167,7 @@ func SourceOf(p *dsl.Program, path, workflow string) runner.Source {
 }
 
 // iteration matches the last part of the path of an iteration, as in build/i2.
-var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
+var iteration = lazyregexp.New(`^i[1-9][0-9]*$`)
 
 // knowFolder refuses a run whose folder is gone. Workers of a server have folders of their own.
 func (s *Server) knowFolder(ctx context.Context, run string) error {
@@ -188,7 +188,7 @@ func (s *Server) knowFolder(ctx context.Context, run string) error {
 func knowSteps(w *ir.Workflow, steps []string) error {
 	for _, step := range steps {
 		name := view.Base(step)
-		if up := view.Parent(step); up != "" && iteration.MatchString(name) {
+		if up := view.Parent(step); up != "" && iteration().MatchString(name) {
 			name = view.Base(up)
 		}
 		if step != "" && !slices.Contains(w.StepNames(), name) {

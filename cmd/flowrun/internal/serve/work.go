@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,7 @@ type WorkItem struct {
 	Capabilities []string       `json:"capabilities,omitempty"`
 	Priority     int            `json:"priority,omitempty"`
 	Assignee     string         `json:"assignee,omitempty"`
+	Agents       []string       `json:"agents,omitempty"` // the members of the pool that may take it
 	By           string         `json:"by,omitempty"`
 	CreatedAt    string         `json:"created_at,omitempty"`
 	Closed       bool           `json:"closed,omitempty"`
@@ -265,6 +267,25 @@ func Worktrees(store, loop string) (out []LoopWorktree) {
 		out = append(out, w)
 	}
 	return out
+}
+
+// LookAgain says of worktrees that stay why they do so now, because their branches may be merged meanwhile. Git is asked about
+// [worktree.MaxAgain] of them; for the others, and where git fails, the words of the last attempt to remove them stay.
+func LookAgain(ctx context.Context, store string, trees []LoopWorktree) {
+	states, asked := map[string]*worktree.State{}, 0
+	for _, s := range worktree.List(store) {
+		states[s.Run] = &s
+	}
+	for i := range trees {
+		s := states[trees[i].Run]
+		if s == nil || s.Kept == "" || asked == worktree.MaxAgain {
+			continue
+		}
+		asked++
+		if why, err := s.Stays(ctx); err == nil {
+			trees[i].Kept = new(cmp.Or(why, "its branch is merged; the loop removes both when it takes its next item"))
+		}
+	}
 }
 
 // LoopTarget is a figure of a loop, and its target. A member that does not apply is null.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -62,7 +61,7 @@ func begunTry(t *Term, y *view.Try, scene *Scene, now event.Time) string {
 	text.WriteString(wrote(b, StderrLines, "    "))
 	for _, log := range []string{b.StderrLog, b.StdoutLog} {
 		if log != "" {
-			fmt.Fprintf(&text, "    whole output: %s\n", Clean(filepath.Join(scene.Store, log)))
+			fmt.Fprintf(&text, "    whole output: %s\n", scene.log(log))
 		}
 	}
 	return text.String()

@@ -60,12 +60,39 @@ func ChangeWords(c ir.Change) string {
 	if len(c.Parts) > 0 {
 		parts := make([]string, len(c.Parts))
 		for i, p := range c.Parts {
-			parts[i] = cmp.Or(attributes[p], p)
+			parts[i] = partWords(p, c.Values)
 		}
 		return fmt.Sprintf("%s %s: %s", name, c.What, strings.Join(parts, ", "))
 	}
 	return name + " " + c.What
 }
+
+// partWords is a part that differs with its values, if they are known: those of its members where members differ.
+func partWords(part string, values []ir.ValueChange) string {
+	var list []string
+	for _, v := range values {
+		if v.Part != part && !strings.HasPrefix(v.Part, part+".") {
+			continue
+		}
+		path := strings.Split(v.Part, ".")
+		path[0] = cmp.Or(attributes[path[0]], path[0])
+		name := strings.Join(path, ".")
+		name = cmp.Or(members[name], name)
+		if v.Before == v.After { // neither is shown
+			list = append(list, name+" "+v.After)
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s (%s → %s)", name, cmp.Or(v.Before, "none"), cmp.Or(v.After, "none")))
+	}
+	if list == nil {
+		return cmp.Or(attributes[part], part)
+	}
+	return strings.Join(list, ", ")
+}
+
+// members are the words of files for members that have another name in a program.
+var members = map[string]string{"run.argv": "run", "run.script": "run", "run.parse": "parse", "run.shell": "shell", "run.stdin": "stdin", "agent.agent": "agent", "agent.pool": "agent",
+	"agent.task": "task", "agent.with": "with", "agent.capabilities": "capabilities"}
 
 // attributes are the words of files for parts of nodes that have another name in a program.
 var attributes = map[string]string{"needs": "depends_on", "quotas": "quota", "result": "value"}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -30,8 +31,11 @@ type Ask struct {
 		At   time.Time `json:"at"`
 	} `json:"votes"`
 	Agent string `json:"agent,omitempty"`
+	Top   string `json:"-"` // the run that calls this one, at the top
 	Name  string `json:"name"`
 	Plain string `json:"plain"`
+	// Decide is the command that answers, in which the person chooses one of the words, or the command that tells the run that the time is over.
+	Decide string `json:"decide,omitempty"`
 }
 
 // ReadAsks reads the list that a store gives.
@@ -55,6 +59,9 @@ func Inbox(t *Term, asks []Ask, flags string, now time.Time) {
 		if a.Until != nil {
 			head += ", until " + t.Clock(event.At(*a.Until))
 		}
+		if a.Over(now) {
+			head += ", which is over"
+		}
 		t.Printf("%s\n", t.Style(bold, head))
 		t.Printf("  %s\n", strings.ReplaceAll(CleanLines(strings.TrimSpace(a.Prompt)), "\n", "\n  "))
 		for _, line := range shownLines(a.Show) {
@@ -63,8 +70,19 @@ func Inbox(t *Term, asks []Ask, flags string, now time.Time) {
 		if who := a.who(); who != "" {
 			t.Printf("  %s\n", who)
 		}
-		t.Printf("%s\n", a.Command(flags))
+		t.Printf("  %s\n", a.Line(flags, now))
 	}
+}
+
+// Over reports whether the time of an ask is over, which no process has told the run yet.
+func (a *Ask) Over(now time.Time) bool { return a.Until != nil && !a.Until.After(now) }
+
+// Line is the command that answers; once the time is over, the command that tells the run so.
+func (a *Ask) Line(flags string, now time.Time) string {
+	if a.Over(now) {
+		return "flowrun resume " + Clean(cmp.Or(a.Top, a.Run)) + flags
+	}
+	return strings.TrimSpace(a.Command(flags))
 }
 
 // Command is the line that answers, in which the person chooses one of the words.

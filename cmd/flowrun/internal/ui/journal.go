@@ -92,6 +92,9 @@ func told(e *view.Entry) string {
 		if ev.External.Kind == event.ExternalCancelNode {
 			return Clean(event.NodeCancelOf(ev.External).Words(ev.External.Node))
 		}
+		if _, session := event.SessionOf(ev.External); ev.External.Kind == event.ExternalSession {
+			return Clean("the agent of " + ev.External.Node + " works in its session " + session)
+		}
 		if d, err := event.DecisionOf(ev.External.Data); err == nil && ev.External.Kind == event.ExternalDecision {
 			text = Clean(d.By + " " + d.Word.Past() + " " + ev.External.Node)
 			return text + because(d.Comment)

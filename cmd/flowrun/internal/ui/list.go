@@ -22,6 +22,8 @@ type Listed struct {
 	// Stands is when the clock of an interrupted run stood still, and Begun are the attempts under way of one that is driven.
 	Stands event.Time    `json:"-"`
 	Begun  []*view.Begun `json:"-"`
+	// Asks tells that a run which no process drives waits for people, who can answer now.
+	Asks bool `json:"-"`
 	// Failure is the first error of a run that failed, with the last line that its attempt wrote, as far as it is known.
 	Failure string `json:"-"`
 	// Reason says what a run waits for that is pending.
@@ -52,7 +54,7 @@ func NewListed(i *engine.Info) Listed {
 
 // word is the status where people look.
 func (r *Listed) word() string {
-	if !r.Status.Terminal() && r.Driver == 0 {
+	if !r.Status.Terminal() && r.Driver == 0 && !(r.Status == event.Waiting && r.Asks) {
 		return view.Interrupted
 	}
 	return Clean(string(r.Status))
@@ -118,7 +120,7 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 		end := event.Time(r.FinishedAt)
 		word, style := r.word(), statusStyle(r.Status)
 		switch {
-		case word == view.Interrupted:
+		case !r.Status.Terminal() && r.Driver == 0:
 			end, style = max(r.Stands, event.Time(r.StartedAt)), yellow
 		case end == 0:
 			end = now
@@ -133,6 +135,8 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 			}
 		case word == view.Interrupted:
 			note = "  continue with: flowrun resume " + Clean(r.Run) + flags
+		case r.Asks:
+			note = "  answer with: flowrun inbox" + flags
 		}
 		if r.Reason != "" {
 			note += "  " + Clean(r.Reason)

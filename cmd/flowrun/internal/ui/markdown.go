@@ -1,30 +1,37 @@
 package ui
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 var (
-	strong   = regexp.MustCompile(`\*\*([^*]+)\*\*`)
-	verbatim = regexp.MustCompile("`([^`]+)`")
-	section  = regexp.MustCompile(`^#+ `)
-	ruler    = regexp.MustCompile(`^\|[-:|]+\|$`)
-	cells    = regexp.MustCompile(`(?:^\| | \| | \|$)`)
+	strong   = lazyregexp.New(`\*\*([^*]+)\*\*`)
+	verbatim = lazyregexp.New("`([^`]+)`")
+	section  = lazyregexp.New(`^#+ `)
+	ruler    = lazyregexp.New(`^\|[-:|]+\|$`)
+	cells    = lazyregexp.New(`(?:^\| | \| | \|$)`)
 )
 
 // item begins an entry of a list; sourceLine is a source line of a diagnostic, or its carets.
 var (
-	item       = regexp.MustCompile(`^(?:-|\d+\.) `)
-	sourceLine = regexp.MustCompile(`^ *(?:\d+: .*|\^+)$`)
+	item       = lazyregexp.New(`^(?:-|\d+\.) `)
+	sourceLine = lazyregexp.New(`^ *(?:\d+: .*|\^+)$`)
 )
+
+// unescaped makes marks of text from escaped ones.
+var unescaped = strings.NewReplacer(`\*`, "*", `\_`, "_", `\<`, "<")
 
 // Markdown writes a page of the reference, at the width of the terminal: headings and strong words bold, code indented, columns of
 // tables aligned. The pages are ours, so this knows as much of Markdown as they use.
 func Markdown(t *Term, text string) {
 	p := &pageWriter{t: t, width: t.Width()}
 	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		p.line(Clean(l))
+		if l = Clean(l); !p.code {
+			l = unescaped.Replace(l)
+		}
+		p.line(l)
 	}
 	p.end()
 }
@@ -48,18 +55,18 @@ func (p *pageWriter) line(l string) {
 		p.codeLine(l)
 	case strings.HasPrefix(l, "|"):
 		p.paragraph()
-		if !ruler.MatchString(l) {
+		if !ruler().MatchString(l) {
 			p.table = append(p.table, tableRow(l))
 		}
 	case l == "":
 		p.end()
 		p.t.Printf("\n")
-	case section.MatchString(l):
+	case section().MatchString(l):
 		p.end()
-		for _, l := range wrap(section.ReplaceAllString(l, ""), "", "  ", p.width) {
+		for _, l := range wrap(section().ReplaceAllString(l, ""), "", "  ", p.width) {
 			p.t.Printf("%s\n", p.t.Style(bold, l))
 		}
-	case item.MatchString(l):
+	case item().MatchString(l):
 		p.end()
 		p.words, p.rest = []string{l}, "  "
 	default:
@@ -73,7 +80,7 @@ func (p *pageWriter) codeLine(l string) {
 	switch {
 	case l == "":
 		p.t.Printf("\n")
-	case p.shown && !sourceLine.MatchString(l):
+	case p.shown && !sourceLine().MatchString(l):
 		rest := margin + l[:len(l)-len(strings.TrimLeft(l, " "))]
 		for _, l := range wrap(strings.TrimLeft(l, " "), rest, rest, p.width) {
 			p.t.Printf("%s\n", l)
@@ -102,13 +109,13 @@ func (p *pageWriter) end() {
 
 // spans makes strong words bold, and code of another colour.
 func spans(t *Term, s string) string {
-	s = strong.ReplaceAllStringFunc(s, func(s string) string { return t.Style(bold, strings.Trim(s, "*")) })
-	return verbatim.ReplaceAllStringFunc(s, func(s string) string { return t.Style(cyan, strings.Trim(s, "`")) })
+	s = strong().ReplaceAllStringFunc(s, func(s string) string { return t.Style(bold, strings.Trim(s, "*")) })
+	return verbatim().ReplaceAllStringFunc(s, func(s string) string { return t.Style(cyan, strings.Trim(s, "`")) })
 }
 
 // tableRow splits a row of a table.
 func tableRow(line string) []string {
-	parts := cells.Split(line, -1)
+	parts := cells().Split(line, -1)
 	for i, p := range parts {
 		parts[i] = strings.TrimSpace(strings.ReplaceAll(Clean(p), "\\|", "|"))
 	}

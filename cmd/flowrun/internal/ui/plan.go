@@ -279,16 +279,26 @@ func most(w *outline.Worst) string {
 	if w.Attempts == nil {
 		return "no known bound on attempts"
 	}
-	return "at most " + Count(*w.Attempts, "attempt")
+	text := "at most " + Count(*w.Attempts-w.Gates, "attempt")
+	if w.Gates > 0 {
+		text += fmt.Sprintf(", and %d of gates", w.Gates)
+	}
+	return text
 }
 
 // attemptsOf are the numbers of attempts whose sum is the worst case.
 func attemptsOf(w *outline.Worst) []string {
-	parts := []string{fmt.Sprint(w.Known)}
+	parts := []string{fmt.Sprint(w.Known - w.Gates)}
+	if w.Gates > 0 {
+		parts = append(parts, fmt.Sprintf("%d of gates", w.Gates))
+	}
 	for _, e := range w.Each {
-		if e.Attempts == nil {
+		switch {
+		case e.Attempts == nil:
 			parts = append(parts, "n × an unknown number for "+e.Node)
-		} else {
+		case e.Gates > 0:
+			parts = append(parts, fmt.Sprintf("n × (%d + %d of gates) for %s", *e.Attempts-e.Gates, e.Gates, e.Node))
+		default:
 			parts = append(parts, fmt.Sprintf("n × %d for %s", *e.Attempts, e.Node))
 		}
 	}
@@ -299,7 +309,7 @@ func attemptsOf(w *outline.Worst) []string {
 func (p *Planned) worst() string {
 	w := p.Worst
 	parts := attemptsOf(w)
-	parts[0] = Count(w.Known, "attempt")
+	parts[0] = Count(w.Known-w.Gates, "attempt")
 	text := "Worst case: " + strings.Join(parts, " + ")
 	switch {
 	case len(w.Silent) > 0:

@@ -55,12 +55,23 @@ func (s Saying) words() string { return Truncate(gist(s.Text), SaidCells) }
 type Scene struct {
 	// Where gives the place of a step's declaration ("ship.hcl:14"), or "".
 	Where func(name string) string
-	// Store is the folder that log paths are relative to.
+	// Store is the folder or bucket that has the logs; "": each worker has its own.
 	Store string
 	// Logs says that the output of attempts is printed between the lines, so that there is no tree.
 	Logs bool
 	// Flags is what must follow a flowrun command so that it finds the store: "" or " --store DIR".
 	Flags string
+}
+
+// log says where a log lies.
+func (s *Scene) log(name string) string {
+	switch {
+	case s.Store == "":
+		return Clean(name) + ", with the worker"
+	case strings.Contains(s.Store, "://"):
+		return Clean(strings.TrimRight(s.Store, "/") + "/" + name)
+	}
+	return Clean(filepath.Join(s.Store, name))
 }
 
 // StderrLines is how much of a failed step's standard error is shown at once, and StderrCells how much of each line: one
@@ -312,7 +323,7 @@ func details(t *Term, s *Scene, l *view.Line) string {
 	}
 	for _, log := range []string{res.StderrLog, res.StdoutLog} {
 		if log != "" {
-			fmt.Fprintf(&b, "  whole output: %s\n", Clean(filepath.Join(s.Store, log)))
+			fmt.Fprintf(&b, "  whole output: %s\n", s.log(log))
 		}
 	}
 	more := "flowrun logs " + l.Run + " " + Quote(logged(l)) + s.Flags

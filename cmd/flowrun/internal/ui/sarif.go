@@ -6,10 +6,10 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // sarifSchema names the schema that the output conforms to; a test checks it.
@@ -118,11 +118,11 @@ func fileURI(name string) string {
 // placeholder is what a reader of SARIF would replace by an argument, link what it would make a link of. The format wants
 // every brace doubled; readers do not undo that, so only these are.
 var (
-	placeholder = regexp.MustCompile(`\{\d+\}`)
-	link        = regexp.MustCompile(`\[([^\]\[]*)\]\(`)
+	placeholder = lazyregexp.New(`\{\d+\}`)
+	link        = lazyregexp.New(`\[([^\]\[]*)\]\(`)
 )
 
 func plainText(s string) string {
-	s = placeholder.ReplaceAllString(s, "{$0}")
-	return link.ReplaceAllString(s, `\[$1\](`)
+	s = placeholder().ReplaceAllString(s, "{$0}")
+	return link().ReplaceAllString(s, `\[$1\](`)
 }

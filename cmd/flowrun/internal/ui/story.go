@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -240,7 +239,7 @@ func try(t *Term, y *view.Try, scene *Scene) string {
 	}
 	for _, log := range []string{f.StderrLog, f.StdoutLog} {
 		if log != "" {
-			fmt.Fprintf(&b, "    whole output: %s\n", Clean(filepath.Join(scene.Store, log)))
+			fmt.Fprintf(&b, "    whole output: %s\n", scene.log(log))
 		}
 	}
 	return b.String()

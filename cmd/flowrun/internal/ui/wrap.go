@@ -1,9 +1,10 @@
 package ui
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Widths of prose, in columns.
@@ -32,12 +33,12 @@ func (t *Term) messageWidth() int {
 }
 
 // pieces are the words of a text with marks of Markdown. Strong words and code stay whole.
-var pieces = regexp.MustCompile("(?:\\*\\*[^*]+\\*\\*|`[^`]+`|[^ `*]|[`*])+|  +")
+var pieces = lazyregexp.New("(?:\\*\\*[^*]+\\*\\*|`[^`]+`|[^ `*]|[`*])+|  +")
 
 // unmarked is the text without the marks that spans takes away.
 func unmarked(s string) string {
-	s = strong.ReplaceAllString(s, "$1")
-	return verbatim.ReplaceAllString(s, "$1")
+	s = strong().ReplaceAllString(s, "$1")
+	return verbatim().ReplaceAllString(s, "$1")
 }
 
 // wrap breaks a text at blanks into lines of at most width columns. first is put before the first line, and rest before the others. A
@@ -49,7 +50,7 @@ func wrap(text, first, rest string, width int) []string {
 // wrapMarked is wrap for a text with marks, which take no columns.
 func wrapMarked(text, first, rest string, width int) []string {
 	var words []string
-	for _, w := range pieces.FindAllString(text, -1) {
+	for _, w := range pieces().FindAllString(text, -1) {
 		switch {
 		case strings.HasPrefix(w, "  "):
 			words = append(words, make([]string, len(w)-1)...)
@@ -81,7 +82,7 @@ func wrapWords(words []string, first, rest string, width int, cells func(string)
 }
 
 // gap ends the first column of a line of two columns, as help has them.
-var gap = regexp.MustCompile(`\S(  +)\S`)
+var gap = lazyregexp.New(`\S(  +)\S`)
 
 // Fit breaks the lines of a help text at width. Lines without blanks before them are paragraphs, which are filled. The second column of an
 // indented line goes on under itself.
@@ -118,7 +119,7 @@ func Fit(text string, width int) string {
 
 // hang breaks an indented line. Where it has a second column that is wide enough, its lines begin there; else they are indented by four more.
 func hang(l string, indent, width int) []string {
-	at := gap.FindStringIndex(l[indent:])
+	at := gap().FindStringIndex(l[indent:])
 	if at == nil {
 		return wrap(l[indent:], l[:indent], strings.Repeat(" ", indent+4), width)
 	}
@@ -143,7 +144,7 @@ func (t *Term) tableLines(rows [][]string, width int) (lines []string) {
 				natural, word = append(natural, 0), append(word, 0)
 			}
 			natural[i] = max(natural[i], Cells(unmarked(c)))
-			for _, w := range pieces.FindAllString(c, -1) {
+			for _, w := range pieces().FindAllString(c, -1) {
 				word[i] = max(word[i], Cells(unmarked(w)))
 			}
 		}

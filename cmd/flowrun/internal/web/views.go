@@ -6,13 +6,13 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/stats"
 	runview "github.com/flowrun/flowrun/runner/view"
@@ -274,7 +274,7 @@ func isAsked(n *runview.NodeDoc) bool {
 const maxSteps = 100
 
 // iteration matches the last part of the path of an iteration, as in build/i2.
-var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
+var iteration = lazyregexp.New(`^i[1-9][0-9]*$`)
 
 // tabs are the ways to look at a run.
 var tabs = []string{"", "graph", "timeline", "definition"}
@@ -304,7 +304,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request) (any, error) {
 		if n := &doc.Nodes[i]; len(d.Asked) < maxFailures && isAsked(n) {
 			d.Asked = append(d.Asked, n)
 		}
-		if name := runview.Base(doc.Nodes[i].ID); len(d.Steps) < maxSteps && !iteration.MatchString(name) && !slices.Contains(d.Steps, name) {
+		if name := runview.Base(doc.Nodes[i].ID); len(d.Steps) < maxSteps && !iteration().MatchString(name) && !slices.Contains(d.Steps, name) {
 			d.Steps = append(d.Steps, name)
 		}
 	}

@@ -1205,7 +1205,7 @@ func TestPagesOfAServer(t *testing.T) {
 	run := local.start("ship")
 	local.wait(run, event.FailedS)
 	const address = "temporal://HOST:7233/default"
-	d := serve.New(serve.Options{Store: standalone.Remote(local.store.Service, address, ""), Dir: t.TempDir()})
+	d := serve.New(serve.Options{Store: standalone.Remote(local.store.Service, address, "", nil), Dir: t.TempDir()})
 	at, err := d.Listen("127.0.0.1:0", serve.ServerOptions{Pages: New})
 	if err != nil {
 		t.Fatal(err)

@@ -20,8 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -62,12 +60,21 @@ var ErrKey = errors.New("the payloads of this server cannot be read")
 type Options struct {
 	// Key encrypts payloads; nil means that nothing is encrypted. Payloads of before that are not encrypted are read.
 	Key []byte
-	// Folder keeps large payloads; "" means that all lie on the server. With ReadOnly nothing is written to it.
-	Folder   string
+	// Files keep large payloads; nil means that all lie on the server. With ReadOnly nothing is written to them.
+	Files    Files
 	ReadOnly bool
 	// Block makes a payload that cannot be read a panic: a decision of a run is then tried again, by this worker once it is put right or by another one, where
 	// an error would end the run.
 	Block bool
+}
+
+// Files are where workers and readers share large payloads: [Folder] or a bucket. The name of a file says what it has, so that it never changes.
+type Files interface {
+	// Put returns once the file is durable.
+	Put(name string, content []byte) error
+	// Get returns a file that has at most so many bytes. The error wraps fs.ErrNotExist if there is none.
+	Get(name string, most int64) ([]byte, error)
+	String() string // names it in a message
 }
 
 // ParseKey reads a key: 32 bytes in base64 or in hex.
@@ -199,9 +206,9 @@ func (c *codec) decrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 	return out, proto.Unmarshal(b, out)
 }
 
-// refer puts a large payload into the folder.
+// refer puts a large payload into a file.
 func (c *codec) refer(p *commonpb.Payload) (*commonpb.Payload, error) {
-	if c.Folder == "" || len(p.GetData()) <= Inline {
+	if c.Files == nil || len(p.GetData()) <= Inline {
 		return p, nil
 	}
 	b, err := bytesOf(p)
@@ -213,52 +220,20 @@ func (c *codec) refer(p *commonpb.Payload) (*commonpb.Payload, error) {
 	}
 	sum := sha256.Sum256(b)
 	if !c.ReadOnly {
-		if err := c.write(sum, b); err != nil {
-			return nil, fmt.Errorf("the folder %s that workers share: %w", c.Folder, err)
+		if err := c.Files.Put(nameOf(sum), b); err != nil {
+			return nil, err
 		}
 	}
 	return &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(referred)}, Data: binary.BigEndian.AppendUint64(sum[:], uint64(len(b)))}, nil
 }
 
-// path is that of the file with a hash.
-func (c *codec) path(sum [sha256.Size]byte) string {
+// nameOf is the name of the file with a hash.
+func nameOf(sum [sha256.Size]byte) string {
 	name := hex.EncodeToString(sum[:])
-	return filepath.Join(c.Folder, Dir, name[:2], name)
+	return Dir + "/" + name[:2] + "/" + name
 }
 
-// write makes a file durable, unless it is there.
-func (c *codec) write(sum [sha256.Size]byte, b []byte) error {
-	path := c.path(sum)
-	if info, err := os.Lstat(path); err == nil && info.Size() == int64(len(b)) {
-		return nil
-	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // which is not there any more once it has its name
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// fetch reads a payload from the folder.
+// fetch reads a payload from its file.
 func (c *codec) fetch(p *commonpb.Payload) (*commonpb.Payload, error) {
 	if string(p.GetMetadata()[converter.MetadataEncoding]) != referred {
 		return p, nil
@@ -269,20 +244,20 @@ func (c *codec) fetch(p *commonpb.Payload) (*commonpb.Payload, error) {
 	sum := [sha256.Size]byte(p.GetData())
 	size := binary.BigEndian.Uint64(p.GetData()[sha256.Size:])
 	switch {
-	case c.Folder == "":
-		return nil, fmt.Errorf("a payload of %d bytes lies in the folder that workers and readers share, and this process has none: set %s", size, FolderEnv)
+	case c.Files == nil:
+		return nil, fmt.Errorf("a payload of %d bytes lies in the folder or bucket that workers and readers share, and this process has none: set %s", size, FolderEnv)
 	case size > Most:
 		return nil, fmt.Errorf("a payload has %d bytes; the limit is %d", size, Most)
 	}
-	b, err := os.ReadFile(c.path(sum))
+	b, err := c.Files.Get(nameOf(sum), int64(size))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the payload %x is missing in the folder %s that workers and readers share", sum[:6], c.Folder)
+		return nil, fmt.Errorf("the payload %x is missing in %s", sum[:6], c.Files)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if have := sha256.Sum256(b); !bytes.Equal(have[:], sum[:]) {
-		return nil, fmt.Errorf("the payload %x in the folder %s is damaged", sum[:6], c.Folder)
+		return nil, fmt.Errorf("the payload %x in %s is damaged", sum[:6], c.Files)
 	}
 	out := &commonpb.Payload{}
 	return out, proto.Unmarshal(b, out)

@@ -33,7 +33,7 @@ func some(n int) []*commonpb.Payload {
 // Payloads come back as they were, equal ones are equal on the server, and neither the server nor the folder has their text.
 func TestRoundTrip(t *testing.T) {
 	folder := t.TempDir()
-	for name, o := range map[string]Options{"plain": {}, "key": {Key: key(1)}, "folder": {Folder: folder}, "both": {Key: key(2), Folder: folder}} {
+	for name, o := range map[string]Options{"plain": {}, "key": {Key: key(1)}, "folder": {Files: Folder(folder)}, "both": {Key: key(2), Files: Folder(folder)}} {
 		for _, size := range []int{1, Inline * 3} {
 			c, was := open(t, o), some(size)
 			kept, err := c.Encode(was)
@@ -47,7 +47,7 @@ func TestRoundTrip(t *testing.T) {
 			if o.Key != nil && bytes.Contains(kept[0].GetData(), []byte("secret")) {
 				t.Errorf("%s: the server has the text", name)
 			}
-			if o.Folder != "" && len(kept[0].GetData()) > Inline {
+			if o.Files != nil && len(kept[0].GetData()) > Inline {
 				t.Errorf("%s: the server has %d bytes", name, len(kept[0].GetData()))
 			}
 			back, err := open(t, o).Decode(kept)
@@ -79,7 +79,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	large, err := open(t, Options{Folder: folder}).Encode(some(Inline * 3))
+	large, err := open(t, Options{Files: Folder(folder)}).Encode(some(Inline * 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestRefusals(t *testing.T) {
 		"wrong key": {Options{Key: key(2)}, small[0], "and FLOWRUN_PAYLOAD_KEY has the key", true},
 		"changed":   {Options{Key: key(1)}, changed, "was changed since it was encrypted", true},
 		"no folder": {Options{}, large[0], "set FLOWRUN_ARTIFACTS", false},
-		"missing":   {Options{Folder: t.TempDir()}, large[0], "is missing in the folder", false},
+		"missing":   {Options{Files: Folder(t.TempDir())}, large[0], "is missing in the folder", false},
 	} {
 		_, err := open(t, x.o).Decode([]*commonpb.Payload{x.p})
 		if err == nil || !strings.Contains(err.Error(), x.want) || errors.Is(err, ErrKey) != x.key {
@@ -116,13 +116,13 @@ func TestRefusals(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open(t, Options{Folder: folder}).Decode(large); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if _, err := open(t, Options{Files: Folder(folder)}).Decode(large); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged file: %v", err)
 	}
-	if _, err := open(t, Options{Folder: folder}).Encode(some(Inline * 3)); err != nil {
+	if _, err := open(t, Options{Files: Folder(folder)}).Encode(some(Inline * 3)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open(t, Options{Folder: folder}).Decode(large); err != nil {
+	if _, err := open(t, Options{Files: Folder(folder)}).Decode(large); err != nil {
 		t.Errorf("a damaged file is not written again: %v", err)
 	}
 	if _, err := open(t, Options{Key: key(1)}).Decode(some(1)); err != nil {
@@ -133,7 +133,7 @@ func TestRefusals(t *testing.T) {
 // A reader writes nothing.
 func TestReadOnly(t *testing.T) {
 	folder := t.TempDir()
-	if _, err := open(t, Options{Folder: folder, ReadOnly: true}).Encode(some(Inline * 3)); err != nil {
+	if _, err := open(t, Options{Files: Folder(folder), ReadOnly: true}).Encode(some(Inline * 3)); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := os.ReadDir(folder); len(list) != 0 {

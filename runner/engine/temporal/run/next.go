@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
 
@@ -16,14 +18,14 @@ const (
 // tooLarge is the reason of the cancel of a run whose state the server does not take.
 const tooLarge = "the state of the run is larger than what an execution on Temporal can hand to the next one"
 
+// softLength is the length of a history from which on an execution continues as new.
+func (h *Host) softLength() int { return cmp.Or(h.Soft, Soft) }
+
 // continueAsNew returns the error that ends an execution whose history is long and lets the next one go on, if nothing is handed out and
-// nothing is queued. Runs that this one called go on meanwhile.
+// nothing is queued. Runs that this one called, and attempts that are detached, go on meanwhile.
 func (d *drive) continueAsNew() error {
 	info := workflow.GetInfo(d.ctx)
-	length, size, soft := info.GetCurrentHistoryLength(), info.GetCurrentHistorySize(), Soft
-	if d.Soft != 0 {
-		soft = d.Soft
-	}
+	length, size, soft := info.GetCurrentHistoryLength(), info.GetCurrentHistorySize(), d.softLength()
 	if length < soft && size < SoftBytes || d.ends {
 		return nil
 	}
@@ -41,7 +43,7 @@ func (d *drive) continueAsNew() error {
 			}
 		}
 	}
-	if len(d.flights) > 0 || len(d.calls) > 0 || d.isAsking() {
+	if len(d.flights) > 0 || len(d.leaving) > 0 || len(d.recalls) > 0 || len(d.calls) > 0 || len(d.held) > 0 || d.isAsking() {
 		return nil
 	}
 	next := d.start
@@ -75,5 +77,5 @@ func (d *drive) onlyWatches() bool {
 			return false
 		}
 	}
-	return len(d.calls) == 0 && !d.isAsking()
+	return len(d.calls) == 0 && len(d.held) == 0 && !d.isAsking()
 }

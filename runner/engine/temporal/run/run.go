@@ -2,7 +2,8 @@
 // server. It is replayed from the history of its execution, so it is pure: of the SDK it has package workflow alone, and of flowrun
 // [engine.Session], whose rules it shares with the other hosts.
 //
-// An attempt is an activity that is never repeated by the server: a worker that dies, or gives an attempt back, is an answer to the session.
+// An attempt is an activity that is never repeated by the server: a worker that dies, or gives an attempt back, is an answer to the session. One that
+// outlives its execution is detached, and a workflow of its own waits for it: see [Host.Detached].
 // A called run is a child workflow that tells its end by a signal to the workflow id of its caller, so that both can continue as new. All
 // timers of a run are one timer of the server. The id of an activity has the digest of the run so far: a program that was read otherwise, or
 // another release, is noticed when an execution is replayed.
@@ -87,11 +88,17 @@ type drive struct {
 	start   wire.Start
 	inbox   workflow.ReceiveChannel
 	posted  workflow.ReceiveChannel // messages from what runs share
+	parcels workflow.ReceiveChannel // several of them, and grants
 	granted workflow.ReceiveChannel
 	adopted workflow.ReceiveChannel
 	ended   workflow.ReceiveChannel
+	landed  workflow.ReceiveChannel
 	flights []*flight // in the order of their starts
-	calls   []*call   // that were asked for and have not started
+	leaving []*leaving
+	recalls []*recall
+	calls   []*call // that were asked for and have not started
+	held    []*held // in order: they wait for the next decision
+	given   struct{ decision, bytes int }
 	carried *wire.Carried
 	alarm   alarm
 	batches []journal.Batch
@@ -125,6 +132,14 @@ type flight struct {
 	left      bool // a watch that the next execution begins anew
 }
 
+// held is an attempt, or a called run, that a decision has no room for.
+type held struct {
+	task  *wire.Task
+	claim *wire.Claim // of a task that is detached
+	ask   *event.StartChild
+	wish  engine.Wish
+}
+
 // call is a called run that starts.
 type call struct {
 	ask     event.StartChild
@@ -156,24 +171,30 @@ func (h *Host) drive(ctx workflow.Context, arg []byte) ([]byte, error) {
 	if err := wire.Decode(arg, &d.start); err != nil {
 		return nil, err
 	}
+	if d.start.Rules > wire.Rules {
+		return nil, fmt.Errorf("a newer release has started the run (rules %d), and this worker knows rules %d: upgrade it", d.start.Rules, wire.Rules)
+	}
 	first := d.start.Carried == nil
 	if err := d.open(); err != nil {
 		return nil, err
 	}
 	d.inbox, d.ended = workflow.GetSignalChannel(d.ctx, wire.Inbox), workflow.GetSignalChannel(d.ctx, wire.Ended)
 	d.posted, d.granted = workflow.GetSignalChannel(d.ctx, wire.Posted), workflow.GetSignalChannel(d.ctx, wire.Granted)
-	d.adopted = workflow.GetSignalChannel(d.ctx, wire.Adopted)
+	d.adopted, d.landed = workflow.GetSignalChannel(d.ctx, wire.Adopted), workflow.GetSignalChannel(d.ctx, wire.Landed)
+	d.parcels = workflow.GetSignalChannel(d.ctx, wire.Parcels)
 	begins := d.Fold().Seq() + 1
 	if err := workflow.SetQueryHandler(d.ctx, wire.Batches, func(after uint64) ([]byte, error) { return d.page(begins, after) }); err != nil {
 		return nil, err
 	}
-	d.receive()
+	if !first || d.start.Rules == 0 {
+		d.receive()
+	}
 	if first {
 		if err := d.enter(); err != nil {
 			return nil, err
 		}
 	}
-	t := engine.Takeover{Driven: !first, Changed: event.DriverChanged{Driver: d.carried.Number}}
+	t := engine.Takeover{Driven: !first, Changed: event.DriverChanged{Driver: d.carried.Number, Kept: d.detached()}}
 	if first {
 		t.First, t.Fresh = &d.start.First, true
 	}
@@ -290,7 +311,10 @@ func (d *drive) now() event.Time { return d.Clock.At(workflow.Now(d.ctx)) }
 
 // isNews reports whether there is something to collect.
 func (d *drive) isNews() bool {
-	if d.inbox.Len() > 0 || d.adopted.Len() > 0 || d.posted.Len() > 0 || d.granted.Len() > 0 || d.ended.Len() > 0 || d.errands.future != nil && d.errands.future.IsReady() || d.outer.Err() != nil && !d.cancelled || d.alarm.future != nil && d.alarm.future.IsReady() {
+	if d.inbox.Len() > 0 || d.adopted.Len() > 0 || d.posted.Len() > 0 || d.parcels.Len() > 0 || d.granted.Len() > 0 || d.ended.Len() > 0 || d.landed.Len() > 0 || d.errands.future != nil && d.errands.future.IsReady() || d.outer.Err() != nil && !d.cancelled || d.alarm.future != nil && d.alarm.future.IsReady() {
+		return true
+	}
+	if len(d.held) > 0 && d.given.decision != workflow.GetInfo(d.ctx).GetCurrentHistoryLength() {
 		return true
 	}
 	for _, f := range d.flights {
@@ -303,7 +327,7 @@ func (d *drive) isNews() bool {
 			return true
 		}
 	}
-	return false
+	return d.isNewsOfDetached()
 }
 
 // collect queues what has happened.
@@ -317,6 +341,8 @@ func (d *drive) collect() {
 			d.land(f) // it may start another one
 		}
 	}
+	d.collectDetached()
+	d.giveHeld()
 	calls := d.calls[:0]
 	for _, c := range d.calls {
 		if !c.started.IsReady() {
@@ -341,28 +367,19 @@ func (d *drive) receive() {
 		d.cancelled = true
 		d.cancel("cancelled on the server")
 	}
+	var waiting []event.External
+	if d.start.Rules == 0 {
+		waiting = d.receivePosted(d.receiveInbox(nil))
+	} else { // the server does not tell which of both came first: a cancel or a decision of a person does not hide the events before it
+		waiting = d.receiveInbox(d.receivePosted(nil))
+	}
+	for _, x := range waiting {
+		d.carried.Messages++
+		x.Inbox = d.carried.Messages
+		d.Message(x)
+		d.noteSession(&x)
+	}
 	var b []byte
-	for d.inbox.ReceiveAsync(&b) {
-		x, err := engine.UnpackExternal(d.carried.Messages+1, b)
-		if err == nil {
-			_, err = engine.PackExternal(x, d.Externals)
-		}
-		if err != nil {
-			workflow.GetLogger(d.ctx).Warn("a message is refused", "error", err)
-			continue
-		}
-		d.carried.Messages++
-		d.Message(x)
-	}
-	for d.posted.ReceiveAsync(&b) {
-		x, err := engine.UnpackExternal(d.carried.Messages+1, b)
-		if err != nil {
-			workflow.GetLogger(d.ctx).Warn("a message of what runs share cannot be read", "error", err)
-			continue
-		}
-		d.carried.Messages++
-		d.Message(x)
-	}
 	d.hearGrants()
 	d.hearAdoption()
 	for d.ended.ReceiveAsync(&b) {
@@ -376,6 +393,82 @@ func (d *drive) receive() {
 			d.ChildEnded(f)
 		}
 	}
+	d.hearLanded()
+}
+
+// noteSession has an attempt that its worker gives back go on in its session. The machine does the same for one whose worker is lost.
+func (d *drive) noteSession(x *event.External) {
+	ticket, session := event.SessionOf(x)
+	if a := d.carried.Detached[ticket]; a != nil && x.Kind == event.ExternalSession {
+		a.Session, a.Lost.Session = session, session
+	}
+	for _, f := range d.flights {
+		if a := &f.Task.Attempt; x.Kind == event.ExternalSession && a.Ticket == ticket && a.Agent != nil {
+			agent := *a.Agent
+			agent.Session, a.Agent = session, &agent
+		}
+	}
+}
+
+// receiveInbox puts the messages that were sent to the run behind those that wait.
+func (d *drive) receiveInbox(waiting []event.External) []event.External {
+	for b := []byte(nil); d.inbox.ReceiveAsync(&b); {
+		x, err := engine.UnpackExternal(0, b)
+		if err == nil {
+			_, err = engine.PackExternal(x, d.Externals)
+		}
+		if err != nil {
+			workflow.GetLogger(d.ctx).Warn("a message is refused", "error", err)
+			continue
+		}
+		waiting = append(waiting, x)
+	}
+	return waiting
+}
+
+// receivePosted puts the messages of what runs share behind those that wait.
+func (d *drive) receivePosted(waiting []event.External) []event.External {
+	take := func(body []byte) {
+		x, err := engine.UnpackExternal(0, body)
+		if err != nil {
+			workflow.GetLogger(d.ctx).Warn("a message of what runs share cannot be read", "error", err)
+			return
+		}
+		if d.start.Rules > 0 {
+			waiting, x = engine.MakeRoom(waiting, x)
+		}
+		waiting = append(waiting, x)
+	}
+	for b := []byte(nil); d.posted.ReceiveAsync(&b); {
+		take(b)
+	}
+	for b := []byte(nil); d.parcels.ReceiveAsync(&b); {
+		for _, m := range d.unheard(b) {
+			if m.Name == wire.Granted {
+				d.hearGrant(m.Body)
+			} else {
+				take(m.Body)
+			}
+		}
+	}
+	return waiting
+}
+
+// unheard returns the messages of a parcel that the run has not heard yet.
+func (d *drive) unheard(body []byte) []wire.Unsent {
+	var p wire.Parcel
+	if err := wire.Decode(body, &p); err != nil {
+		workflow.GetLogger(d.ctx).Warn("messages of what runs share cannot be read", "error", err)
+		return nil
+	}
+	if c := d.carried; c.From != p.From { // what runs share began anew
+		c.From, c.Heard = p.From, 0
+	}
+	return slices.DeleteFunc(p.Messages, func(m wire.Unsent) bool {
+		heard := m.Number != 0 && m.Number <= d.carried.Heard
+		d.carried.Heard = max(d.carried.Heard, m.Number)
+		return heard
+	})
 }
 
 // cancel queues a cancel of the run.
@@ -384,49 +477,76 @@ func (d *drive) cancel(reason string) {
 	d.Message(event.External{Inbox: d.carried.Messages, Kind: event.ExternalCancel, Reason: reason})
 }
 
-// land queues the answer of an attempt.
+// land hears of an attempt whose activity has ended.
 func (d *drive) land(f *flight) {
 	var b []byte
-	var answer wire.Answer
 	err := f.future.Get(d.ctx, &b)
+	switch l := d.landing(b, err); {
+	case f.left:
+	case isUnstarted(err):
+		d.hear(&f.Task, f.cancelled, wire.Landing{Answer: &wire.Answer{}})
+	case l.Answer != nil && l.Answer.Detached != nil:
+		d.detach(&f.Task, l.Answer.Detached, f.cancelled)
+	default:
+		d.hear(&f.Task, f.cancelled, l)
+	}
+}
+
+// landing is how an attempt comes back whose activity has ended with a payload or an error.
+func (h *Host) landing(b []byte, err error) wire.Landing {
+	var answer wire.Answer
 	if err == nil {
 		err = wire.Decode(b, &answer)
 	}
-	a, t := f.Task.Attempt, &f.Task
 	switch {
-	case f.left:
-	case err == nil && answer.Queued && f.cancelled:
+	case err == nil:
+		return wire.Landing{Answer: &answer}
+	case temporal.IsCanceledError(err):
+		return wire.Landing{Never: true}
+	case temporal.IsTimeoutError(err):
+		return wire.Landing{Lost: fmt.Sprintf("its worker was not heard of for %s", h.heartbeat())}
+	}
+	return wire.Landing{Lost: "its worker failed: " + err.Error()}
+}
+
+// hear queues the answer of an attempt.
+func (d *drive) hear(t *wire.Task, cancelled bool, l wire.Landing) {
+	a, answer := t.Attempt, l.Answer
+	switch {
+	case l.Never:
 		d.remove(t)
 		d.Answer(new(engine.NeverStarted(a)))
-	case err == nil && answer.Queued:
+	case answer == nil:
+		d.lose(t, engine.LostAlone(a, l.Lost))
+	case answer.Queued && cancelled:
+		d.remove(t)
+		d.Answer(new(engine.NeverStarted(a)))
+	case answer.Queued:
 		d.wait(t)
-	case err == nil && answer.Finished == nil:
-		if d.GiveBack(a); f.cancelled {
+	case answer.Finished == nil && answer.Place != "":
+		d.setPlace(a.Worktree.Run, answer.Place)
+		d.GiveBack(a)
+	case answer.Finished == nil:
+		if d.GiveBack(a); cancelled {
 			d.remove(t)
 		}
-	case err == nil:
+	default:
 		x := answer.Finished
+		d.notePlace(&a, x, answer.Place)
 		if x.Artifact != nil {
 			x.Artifact.From = d.artifacts
 		}
 		x.Ticket, x.Node, x.Attempt, x.Gate, x.Compensate = a.Ticket, a.Node, a.Attempt, a.Gate, a.Compensate
 		if x.Outcome == event.Refused {
-			if d.noteRefused(a); f.cancelled {
+			if d.noteRefused(a); cancelled {
 				d.withdraw(a.Ticket)
 			}
 		}
 		d.Answer(x)
-	case temporal.IsCanceledError(err): // before a worker began with it
-		d.remove(t)
-		d.Answer(new(engine.NeverStarted(a)))
-	case temporal.IsTimeoutError(err):
-		d.lose(t, engine.LostAlone(a, fmt.Sprintf("its worker was not heard of for %s", d.heartbeat())))
-	default:
-		d.lose(t, engine.LostAlone(a, "its worker failed: "+err.Error()))
 	}
 }
 
-func (d *drive) heartbeat() time.Duration { return cmp.Or(d.Heartbeat, Heartbeat) }
+func (h *Host) heartbeat() time.Duration { return cmp.Or(h.Heartbeat, Heartbeat) }
 
 // act does what the session says.
 func (d *drive) act(r *engine.Round) {
@@ -445,7 +565,9 @@ func (d *drive) act(r *engine.Round) {
 					f.cancel()
 				}
 			}
+			d.cancelDetached(x.Cancel.Ticket)
 			d.cancelUnsent(x.Cancel.Ticket)
+			d.cancelHeld(x.Cancel.Ticket)
 			d.withdraw(x.Cancel.Ticket)
 		case x.Child != nil:
 			d.startChild(x.Child, x.Wish)
@@ -480,21 +602,109 @@ func (d *drive) startAttempt(a *event.Attempt) {
 
 // handOver hands an attempt to the workers, unless it is too large: then it returns its size.
 func (d *drive) handOver(t *wire.Task) (size int) {
+	t.Detaches = d.start.Rules >= detaches && !t.IsWatch()
 	task, err := wire.Encode(t)
 	if err != nil || len(task) > d.most(wire.MaxTask) {
 		return max(len(task), 1)
+	}
+	if !d.hasRoomFor(len(task)) {
+		d.held = append(d.held, &held{task: t})
+		return 0
 	}
 	ctx, cancel := workflow.WithCancel(d.ctx)
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ActivityID:          d.name(fmt.Sprint(t.Ticket)),
 		StartToCloseTimeout: forever, ScheduleToCloseTimeout: forever, HeartbeatTimeout: d.heartbeat(), WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: t.Name,
+		ScheduleToStartTimeout: d.patience(t), RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: t.Name,
 	})
-	if t.IsWatch() {
+	kind := wire.Attempt
+	switch {
+	case t.Kind == event.RememberAttempt || t.Kind == event.RecallAttempt:
+		kind, d.carried.Remembers = wire.MemoryAttempt, true
+		ctx = workflow.WithTaskQueue(ctx, wire.MemoryQueue(d.start.Store))
+	case t.IsWatch():
 		ctx = workflow.WithTaskQueue(ctx, wire.WatchQueue(workflow.GetInfo(ctx).TaskQueueName))
+	case d.placeOf(t) != "":
+		ctx = workflow.WithTaskQueue(ctx, wire.PlaceQueue(d.placeOf(t)))
 	}
-	d.flights = append(d.flights, &flight{Task: *t, future: workflow.ExecuteActivity(ctx, wire.Attempt, task, len(d.start.First.Secrets) > 0), cancel: cancel})
+	if t.Agent != nil && t.Agent.Memory != nil {
+		d.carried.Remembers = true
+	}
+	d.flights = append(d.flights, &flight{Task: *t, future: workflow.ExecuteActivity(ctx, kind, task, len(d.start.First.Secrets) > 0), cancel: cancel})
 	return 0
+}
+
+// hasRoomFor reports whether the decision that is being made has room for a payload, and takes the room. The first payload always has.
+func (d *drive) hasRoomFor(bytes int) bool {
+	if now := workflow.GetInfo(d.ctx).GetCurrentHistoryLength(); now != d.given.decision {
+		d.given.decision, d.given.bytes = now, 0
+	}
+	if d.Large {
+		bytes = min(bytes, wire.Beside)
+	}
+	if d.given.bytes > 0 && d.given.bytes+bytes > wire.MaxDecision {
+		d.given.bytes = wire.MaxDecision // what comes later waits, too, so that the order stays
+		return false
+	}
+	d.given.bytes += bytes
+	return true
+}
+
+// giveHeld hands over what an earlier decision had no room for. Of that, the first has room in each decision.
+func (d *drive) giveHeld() {
+	if len(d.held) == 0 || d.given.decision == workflow.GetInfo(d.ctx).GetCurrentHistoryLength() {
+		return
+	}
+	list := d.held
+	d.held = nil
+	for _, h := range list {
+		switch {
+		case h.claim != nil:
+			d.startDetached(h.task, h.claim)
+		case h.task != nil:
+			d.handOver(h.task) // its size was looked at
+		default:
+			d.startChild(h.ask, h.wish)
+		}
+	}
+}
+
+// cancelHeld answers an attempt that waits for the next decision.
+func (d *drive) cancelHeld(ticket uint64) {
+	for i, h := range d.held {
+		if h.task != nil && h.claim == nil && h.task.Ticket == ticket {
+			d.held = slices.Delete(d.held, i, i+1)
+			d.remove(h.task)
+			d.Answer(new(engine.NeverStarted(h.task.Attempt)))
+			return
+		}
+	}
+}
+
+// placeOf returns where the worktree lies in which an attempt works, or that it removes; "": any worker has the attempt.
+func (d *drive) placeOf(t *wire.Task) string {
+	if t.Worktree != nil {
+		return d.carried.Places[t.Worktree.Run]
+	}
+	return d.start.Place
+}
+
+// notePlace notes where a worktree lies that an attempt has made, or forgets it.
+func (d *drive) notePlace(a *event.Attempt, f *event.AttemptFinished, place string) {
+	switch {
+	case a.Worktree == nil || f.Outcome != event.OK:
+	case a.Worktree.Remove:
+		delete(d.carried.Places, a.Worktree.Run)
+	case place != "":
+		d.setPlace(a.Worktree.Run, place)
+	}
+}
+
+func (d *drive) setPlace(run, place string) {
+	if d.carried.Places == nil {
+		d.carried.Places = map[string]string{}
+	}
+	d.carried.Places[run] = place
 }
 
 // name returns the id of an activity. An attempt that was given back, or granted later, is handed over more than once.
@@ -513,15 +723,15 @@ func (d *drive) name(what string) string {
 // carries reports whether workers carry an attempt out. The others need what lies in a store on a disk: a client refuses the programs
 // that have them, before a run starts.
 func (d *drive) carries(a *event.Attempt) bool {
-	if a.Agent != nil && a.Agent.Memory != nil || a.Admission != nil && d.start.Store == "" {
+	if (a.Agent != nil && a.Agent.Memory != nil || a.Admission != nil) && d.start.Store == "" {
 		return false
 	}
 	switch a.Kind {
 	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.MCPAgentAttempt, event.ACPAgentAttempt, event.A2AAgentAttempt, event.ChatAgentAttempt, event.NullAgentAttempt, event.HTTPAttempt:
 		return true
-	case event.NotifyAttempt, event.BenchmarkAttempt, event.SourceAttempt:
+	case event.NotifyAttempt, event.BenchmarkAttempt, event.SourceAttempt, event.RememberAttempt, event.RecallAttempt, event.WorktreeAttempt:
 		return d.start.Store != ""
-	case event.HumanAgentAttempt, event.RememberAttempt, event.RecallAttempt, event.WorktreeAttempt, event.StoreAttempt, event.HoldAttempt:
+	case event.HumanAgentAttempt, event.StoreAttempt, event.HoldAttempt:
 	}
 	return false
 }
@@ -539,6 +749,10 @@ func (d *drive) startChild(ask *event.StartChild, wish engine.Wish) {
 		if err == nil && d.start.Store != "" {
 			start.Store = d.start.Store
 			start.Callers = append([]string{d.start.Header.Run}, d.start.Callers...)
+			start.Memory, start.Place = d.start.Memory, d.start.Place
+			if place := d.carried.Places[ask.Run]; place != "" {
+				start.Place = place
+			}
 			_, err = engine.GroupOf(d.Group, &s)
 		}
 		var arg, memo []byte
@@ -546,7 +760,7 @@ func (d *drive) startChild(ask *event.StartChild, wish engine.Wish) {
 			arg, err = wire.Encode(start)
 		}
 		if err == nil {
-			memo, err = wire.Encode(wire.NewSummary(s.Header, &s.First))
+			memo, err = wire.Encode(start.Summary(&s.First))
 		}
 		switch {
 		case err != nil:
@@ -554,6 +768,10 @@ func (d *drive) startChild(ask *event.StartChild, wish engine.Wish) {
 			return
 		case len(arg) > d.most(wire.MaxTask):
 			d.ChildEnded(unstarted(*ask, fmt.Sprintf("its program and inputs have %d bytes, and %d can be handed over", len(arg), d.most(wire.MaxTask))))
+			return
+		}
+		if !d.hasRoomFor(len(arg)) {
+			d.held = append(d.held, &held{ask: new(*ask), wish: wish})
 			return
 		}
 		ctx := workflow.WithChildOptions(d.ctx, workflow.ChildWorkflowOptions{WorkflowID: ask.Run, ParentClosePolicy: abandon, WorkflowIDReusePolicy: rejectDuplicate,
@@ -576,6 +794,12 @@ func (d *drive) cancelChild(run string, wish engine.Wish) {
 	for _, c := range d.calls {
 		if c.ask.Run == run {
 			c.wish = wish
+			return
+		}
+	}
+	for _, h := range d.held {
+		if h.ask != nil && h.ask.Run == run {
+			h.wish = wish
 			return
 		}
 	}
@@ -628,13 +852,32 @@ func (d *drive) page(begins, after uint64) ([]byte, error) {
 	return wire.Encode(p)
 }
 
+// learn leaves the run to the memory, which learns from it once a worker serves the memory. The run does not wait for that.
+func (d *drive) learn() error {
+	if !d.carried.Remembers {
+		return nil
+	}
+	run := d.start.Header.Run
+	ctx := workflow.WithChildOptions(d.ctx, workflow.ChildWorkflowOptions{WorkflowID: wire.LearnID(run), ParentClosePolicy: abandon, WorkflowIDReusePolicy: rejectDuplicate,
+		TaskQueue: wire.MemoryQueue(d.start.Store)})
+	err := workflow.ExecuteChildWorkflow(ctx, wire.Learn, run).GetChildWorkflowExecution().Get(ctx, nil)
+	if err != nil && !temporal.IsWorkflowExecutionAlreadyStartedError(err) {
+		return fmt.Errorf("the memory is to learn from run %s: %w", run, err)
+	}
+	return nil
+}
+
 // close tells the caller of the run its end.
 func (d *drive) close() ([]byte, error) {
 	end := *d.Fold().End()
 	if err := d.leave(&end); err != nil {
 		return nil, err
 	}
-	s := wire.NewSummary(d.start.Header, &d.Session.Start().First)
+	if err := d.learn(); err != nil {
+		return nil, err
+	}
+	d.dropDetached()
+	s := d.start.Summary(&d.Session.Start().First)
 	s.Status, s.Ended, s.Events, s.End = end.Status, d.Fold().Last(), d.Fold().Seq(), engine.EncodeSummary(&end)
 	if memo, err := wire.Encode(s); err == nil && !d.Bare {
 		if err := workflow.UpsertMemo(d.ctx, map[string]any{wire.Memo: memo}); err != nil {

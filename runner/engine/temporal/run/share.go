@@ -213,19 +213,7 @@ func (d *drive) startGranted(t *wire.Task, at event.Time) {
 func (d *drive) hearGrants() {
 	var b []byte
 	for d.granted.ReceiveAsync(&b) {
-		var g wire.Grant
-		if err := wire.Decode(b, &g); err != nil {
-			workflow.GetLogger(d.ctx).Warn("a grant cannot be read", "error", err)
-			continue
-		}
-		if g.Ticket == 0 {
-			d.hasTurn = true
-			continue
-		}
-		if d.grants == nil {
-			d.grants = map[uint64]event.Time{}
-		}
-		d.grants[g.Ticket] = g.At
+		d.hearGrant(b)
 	}
 	left := d.patients[:0]
 	for _, p := range d.patients {
@@ -245,6 +233,22 @@ func (d *drive) hearGrants() {
 		left = append(left, p)
 	}
 	d.patients = left
+}
+
+func (d *drive) hearGrant(body []byte) {
+	var g wire.Grant
+	if err := wire.Decode(body, &g); err != nil {
+		workflow.GetLogger(d.ctx).Warn("a grant cannot be read", "error", err)
+		return
+	}
+	if g.Ticket == 0 {
+		d.hasTurn = true
+		return
+	}
+	if d.grants == nil {
+		d.grants = map[uint64]event.Time{}
+	}
+	d.grants[g.Ticket] = g.At
 }
 
 // endPatient takes an attempt out of those that wait for their first answer; nil: it is not one of them.
@@ -370,7 +374,9 @@ func (d *drive) enter() error {
 		}
 		d.collectErrands()
 	}
-	d.receive()
+	if e.Group.Name != "" || d.start.Rules == 0 {
+		d.receive() // a run that waits for its turn can be cancelled
+	}
 	switch {
 	case reply.Refusal != "":
 		d.cancel(reply.Refusal)

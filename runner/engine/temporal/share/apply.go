@@ -20,6 +20,10 @@ const (
 // store is what the runs of a store share.
 type store struct {
 	now     event.Time
+	rules   int  // of the execution
+	large   bool // the rows lie beside the server
+	crowded bool // the state is too large for the next execution: nobody can wait any more
+	anew    event.Time
 	birth   string // the id of the first execution: a store that begins anew numbers its events anew
 	rows    rows
 	line    *admission.State // for agents and quotas
@@ -28,16 +32,21 @@ type store struct {
 	entered map[string]*wire.Enter
 	goesOn  event.Time // when the first request of a line can start that waits for a moment; 0: none does
 	unsent  []wire.Unsent
+	posted  int64           // the number of the last message
 	recent  []wire.Answered // the oldest first
 }
 
 // open reads what the execution before has left.
 func open(from *wire.Shared) (*store, error) {
-	s := &store{order: from.Order, entered: from.Entered, goesOn: from.GoesOn, unsent: from.Unsent, recent: from.Recent}
+	s := &store{rules: from.Rules, large: from.Large, anew: from.Anew, order: from.Order, entered: from.Entered, goesOn: from.GoesOn, unsent: from.Unsent, posted: from.Posted, recent: from.Recent}
 	if s.entered == nil {
 		s.entered = map[string]*wire.Enter{}
 	}
+	s.rows.large = from.Large
 	err := s.rows.unpack(from.Rows)
+	if from.Anew != 0 && len(from.Rows) == 0 && err == nil {
+		err = shared.BeginAnew(&s.rows, from.Anew)
+	}
 	s.line, s.turns = admission.Load(from.Line, &s.rows), admission.Load(from.Turns, nil)
 	return s, err
 }
@@ -45,8 +54,8 @@ func open(from *wire.Shared) (*store, error) {
 // left is what the next execution begins with.
 func (s *store) left(name string) (*wire.Shared, error) {
 	packed, err := s.rows.pack()
-	return &wire.Shared{Store: name, Rows: packed, Line: s.line.Requests(), Turns: s.turns.Requests(), Order: s.order, Entered: s.entered, GoesOn: s.goesOn,
-		Unsent: s.unsent, Recent: s.recent}, err
+	return &wire.Shared{Store: name, Rules: s.rules, Large: s.large, Anew: s.anew, Rows: packed, Line: s.line.Requests(), Turns: s.turns.Requests(), Order: s.order, Entered: s.entered, GoesOn: s.goesOn,
+		Unsent: s.unsent, Posted: s.posted, Recent: s.recent}, err
 }
 
 // answer carries requests out.
@@ -103,8 +112,8 @@ func (s *store) carryOut(r *wire.Request) (reply wire.Reply, err error) {
 	case r.Attempt != nil:
 		return s.answerAttempt(r.Attempt)
 	case r.Ask != nil:
-		if s.rows.full && shared.Changes(r.Ask) && !frees(r.Ask) {
-			return reply, errFull
+		if (s.rows.full || s.crowded) && shared.Changes(r.Ask) && !frees(r.Ask) {
+			return reply, s.rows.errFull()
 		}
 		var a shared.Answer
 		err = s.uncrowd(func() (err error) {
@@ -175,6 +184,8 @@ func (s *store) read(r *wire.Request) (reply wire.Reply, err error) {
 		}
 	case r.Turns:
 		reply.Turns = s.inLine()
+	case r.About:
+		reply.About = &wire.About{Rules: s.rules, Anew: s.anew, Bytes: s.rows.size}
 	default:
 		err = &shared.Refusal{Message: "the request asks for nothing that the worker's release knows"}
 	}
@@ -196,7 +207,11 @@ func (s *store) named(r *event.StoreRequest, answer any) any {
 	return answer
 }
 
-var errFull = &shared.Refusal{Message: fmt.Sprintf("the store is full: what runs share has more than %d bytes, compressed", MaxState)}
+var errCrowded = &shared.Refusal{Message: "the store is full: what runs share, with the attempts and runs that wait, is larger than what the server takes"}
+
+func (r *rows) errFull() *shared.Refusal {
+	return &shared.Refusal{Message: fmt.Sprintf("the store is full: what runs share has more than %d bytes, compressed", r.most())}
+}
 
 // frees reports whether a request makes room, or is needed for a run to go on.
 func frees(r *event.StoreRequest) bool {
@@ -205,9 +220,9 @@ func frees(r *event.StoreRequest) bool {
 
 // answerAttempt answers the attempt of a step.
 func (s *store) answerAttempt(a *event.Attempt) (reply wire.Reply, err error) {
-	if s.rows.full && shared.Changes(a.Store) && !frees(a.Store) {
+	if (s.rows.full || s.crowded) && shared.Changes(a.Store) && !frees(a.Store) {
 		f := engine.NeverStarted(*a)
-		f.Error = &event.Error{Kind: event.Blocking, Reason: event.ReasonStore, Message: errFull.Message, ExitCode: -1}
+		f.Error = &event.Error{Kind: event.Blocking, Reason: event.ReasonStore, Message: s.rows.errFull().Message, ExitCode: -1}
 		f.StartedAt = s.now
 		return wire.Reply{Finished: &f}, nil
 	}
@@ -231,6 +246,9 @@ func (s *store) admit(r *admission.Request, stands bool) (reply wire.Reply, err 
 		if _, err := s.applyLine(admission.Operation{Remove: []string{r.Key}}); err != nil {
 			return reply, err
 		}
+	}
+	if s.crowded && s.line.Find(r.Key) == nil {
+		return reply, errCrowded
 	}
 	for i := range r.Needs {
 		if _, err := shared.Declare(&s.rows, &r.Needs[i]); err != nil {
@@ -346,11 +364,16 @@ func (s *store) post(p shared.Post) {
 		return // it is too large for any run
 	}
 	_ = shared.Stir(&s.rows, p.Run) // rows in memory have no errors
-	s.unsent = append(s.unsent, wire.Unsent{Run: p.Run, Name: wire.Posted, Body: packed})
+	s.queue(p.Run, wire.Posted, packed)
 }
 
 func (s *store) grant(run string, g wire.Grant) {
 	if packed, err := wire.Encode(g); err == nil {
-		s.unsent = append(s.unsent, wire.Unsent{Run: run, Name: wire.Granted, Body: packed})
+		s.queue(run, wire.Granted, packed)
 	}
+}
+
+func (s *store) queue(run, name string, body []byte) {
+	s.posted++
+	s.unsent = append(s.unsent, wire.Unsent{Run: run, Name: name, Body: body, Number: s.posted})
 }

@@ -13,6 +13,8 @@ import (
 const (
 	// MaxState is how many bytes the rows may have, compressed, so that an execution can hand them to the next one.
 	MaxState = 1_500_000
+	// MaxLarge is the same where payloads lie beside the server. Each continuation writes them once.
+	MaxLarge = 32 << 20
 	// weighEvery is by how many bytes the rows grow before they are weighed again: to compress a megabyte takes 10 ms.
 	weighEvery = 256 << 10
 )
@@ -23,6 +25,7 @@ type rows struct {
 	size    int // of keys and bodies, in bytes
 	weighed int // size at the last weighing
 	full    bool
+	large   bool
 	starts  bool // a row has changed that says when runs start by themselves
 	loops   bool // the same, of loops
 }
@@ -55,14 +58,22 @@ func (r *rows) Clear(space string) error {
 	return r.Map.Clear(space)
 }
 
+// most is how many bytes the rows may have, compressed.
+func (r *rows) most() int {
+	if r.large {
+		return MaxLarge
+	}
+	return MaxState
+}
+
 // weigh looks whether the rows have grown too large to be handed on.
 func (r *rows) weigh() {
 	switch {
-	case r.size <= MaxState:
+	case r.size <= r.most():
 		r.full, r.weighed = false, r.size
-	case r.weighed <= MaxState || r.size <= r.weighed-weighEvery || r.size >= r.weighed+weighEvery:
+	case r.weighed <= r.most() || r.size <= r.weighed-weighEvery || r.size >= r.weighed+weighEvery:
 		packed, err := r.pack()
-		r.weighed, r.full = r.size, err != nil || len(packed) > MaxState
+		r.weighed, r.full = r.size, err != nil || len(packed) > r.most()
 	}
 }
 

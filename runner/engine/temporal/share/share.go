@@ -15,6 +15,7 @@ package share
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -31,16 +32,31 @@ const (
 	Soft = 2000
 	// SoftBytes is the same of the size.
 	SoftBytes = 4 << 20
+	// longerBy is how many events later an execution whose state is too large for the next one tries again.
+	longerBy = 200
 	// Sweep is how often runs are looked for that hold something and were ended on the server.
 	Sweep = time.Minute
 )
+
+// Rules is the number of the rules by which requests are answered: those of packages shared and admission as far as they decide which signals,
+// timers and activities the workflow asks for. A release that changes them raises the number, and keeps the rules of the number before for
+// executions that began with them: see keeper.rules. Its workers then ask the workflow to continue as new, and the next execution has the new rules.
+// A worker that does not know the rules of an execution leaves it to the others.
+const Rules = 2
 
 // Host keeps what runs share. The zero value is for use.
 type Host struct {
 	Soft  int           // 0 means [Soft]
 	Sweep time.Duration // by the clock of the server; 0 means [Sweep]
 	Clock wire.Clock
+	Large bool // payloads lie beside the server where they are large
+	Rules int  // for tests; 0 means [Rules]
 }
+
+// NewerRules begins what a worker says that does not know the rules of an execution.
+const NewerRules = "a newer release keeps what runs share"
+
+func (h *Host) knows() int { return cmp.Or(h.Rules, Rules) }
 
 // keeper is one execution.
 type keeper struct {
@@ -48,18 +64,16 @@ type keeper struct {
 	*store
 	ctx     workflow.Context
 	name    string
-	sending []*sending // the signals on their way, one for each run
+	newer   int // the newest rules that workers have told of
+	longer  int // the length of the history before which the execution does not try to continue as new
+	told    workflow.ReceiveChannel
+	sending []*sending      // the messages on their way
+	busy    map[string]bool // the runs that they are for
 	look    workflow.Future
 	sweep   alarm
 	goes    alarm      // for the line that goes on first
 	goesOf  event.Time // the moment of that alarm
 	starter
-}
-
-// sending is a signal on its way.
-type sending struct {
-	run    string
-	future workflow.Future
 }
 
 // alarm is a timer.
@@ -91,12 +105,15 @@ func (h *Host) Workflow(ctx workflow.Context, arg []byte) error {
 	if err := wire.Decode(arg, &from); err != nil {
 		return temporal.NewNonRetryableApplicationError(err.Error(), "Start", nil)
 	}
+	if from.Rules > h.knows() {
+		panic(fmt.Sprintf(NewerRules+" (rules %d), and this worker knows rules %d: upgrade it", from.Rules, h.knows()))
+	}
 	s, err := open(&from)
 	if err != nil {
 		return err
 	}
 	s.birth = workflow.GetInfo(ctx).FirstRunID
-	k := &keeper{Host: h, store: s, ctx: ctx, name: from.Store}
+	k := &keeper{Host: h, store: s, ctx: ctx, name: from.Store, newer: from.Rules, busy: map[string]bool{}, told: workflow.GetSignalChannel(ctx, wire.Newer)}
 	k.tick()
 	if err := workflow.SetUpdateHandler(ctx, wire.Update, k.update); err != nil {
 		return err
@@ -109,11 +126,12 @@ func (h *Host) Workflow(ctx workflow.Context, arg []byte) error {
 		if err := k.turn(); err != nil {
 			return err
 		}
-		full := k.isLong()
-		if full && k.isQuiet() {
-			return k.continueAsNew()
+		if k.isLong() && k.isQuiet() {
+			if err := k.continueAsNew(); err != nil {
+				return err
+			}
 		}
-		if !full {
+		if !k.isLong() {
 			k.send()
 			k.setAlarms()
 			if err := k.startRuns(); err != nil {
@@ -133,6 +151,12 @@ func (k *keeper) isQuiet() bool { return len(k.sending) == 0 && k.look == nil &&
 
 func (k *keeper) isLong() bool {
 	info := workflow.GetInfo(k.ctx)
+	if info.GetCurrentHistoryLength() < k.longer {
+		return false
+	}
+	if k.newer > k.rules {
+		return true
+	}
 	return info.GetCurrentHistoryLength() >= cmp.Or(k.Host.Soft, Soft) || info.GetCurrentHistorySize() >= SoftBytes
 }
 
@@ -169,26 +193,21 @@ func (k *keeper) isNews() bool {
 			return true
 		}
 	}
+	if k.told.Len() > 0 {
+		return true
+	}
 	if k.isLong() {
 		return k.isQuiet()
 	}
-	for i := range k.unsent {
-		if !k.isSending(k.unsent[i].Run) {
-			return true
-		}
-	}
-	return k.rows.starts || k.rows.loops || k.goesOn != k.goesOf || k.look == nil && (len(k.holders()) > 0) != (k.sweep.future != nil)
+	return k.hasToSend() || k.rows.starts || k.rows.loops || k.goesOn != k.goesOf || k.look == nil && (len(k.holders()) > 0) != (k.sweep.future != nil)
 }
 
 // turn does what has come due.
 func (k *keeper) turn() error {
-	left := k.sending[:0]
-	for _, s := range k.sending {
-		if !s.future.IsReady() {
-			left = append(left, s)
-		} // a run that has ended hears nothing
+	for rules := 0; k.told.ReceiveAsync(&rules); {
+		k.newer = max(k.newer, rules)
 	}
-	k.sending = left
+	k.hearSent()
 	if k.goes.rings() {
 		k.goes, k.goesOf = alarm{}, 0
 		if k.goesOn != 0 && k.goesOn <= k.now {
@@ -218,37 +237,6 @@ func (k *keeper) turn() error {
 	return nil
 }
 
-func (k *keeper) isSending(run string) bool {
-	for _, s := range k.sending {
-		if s.run == run {
-			return true
-		}
-	}
-	return false
-}
-
-// maxSending bounds the signals that are on their way at once.
-const maxSending = 200
-
-// send sends signals, one for each run at a time: the server keeps no order of two.
-func (k *keeper) send() {
-	busy := map[string]bool{}
-	for _, s := range k.sending {
-		busy[s.run] = true
-	}
-	left := k.unsent[:0]
-	for _, u := range k.unsent {
-		if busy[u.Run] || len(k.sending) >= maxSending {
-			busy[u.Run] = true
-			left = append(left, u)
-			continue
-		}
-		busy[u.Run] = true
-		k.sending = append(k.sending, &sending{u.Run, workflow.SignalExternalWorkflow(k.ctx, u.Run, "", u.Name, u.Body)})
-	}
-	k.unsent = left
-}
-
 func (k *keeper) setAlarms() {
 	if k.goesOn != k.goesOf {
 		if k.goesOf = k.goesOn; k.goesOn == 0 {
@@ -270,9 +258,18 @@ func (k *keeper) continueAsNew() error {
 	if err != nil {
 		return err
 	}
+	next.Rules, next.Large = k.newer, k.large || k.Host.Large
 	arg, err := wire.Encode(next)
 	if err != nil {
 		return err
+	}
+	most := wire.MaxPayload
+	if next.Large {
+		most = wire.MaxLarge
+	}
+	if len(arg) > most { // the server would refuse it for ever: nothing more is taken in until there is less
+		k.crowded, k.longer = true, workflow.GetInfo(k.ctx).GetCurrentHistoryLength()+longerBy
+		return nil
 	}
 	return workflow.NewContinueAsNewError(k.ctx, wire.Share, arg)
 }

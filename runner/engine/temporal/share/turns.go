@@ -44,6 +44,9 @@ func (s *store) enter(e *wire.Enter) (reply wire.Reply, err error) {
 		s.entered[e.Run] = e
 		return reply, nil
 	}
+	if s.crowded {
+		return reply, errCrowded
+	}
 	line := s.lineOf(e)
 	ask := admission.Request{Key: e.Run, Run: e.Run, Driver: 1, Order: int64(cmp.Or(e.Began, s.now)), Needs: []event.Need{line.Need()}}
 	before := s.turns.Clone()

@@ -16,8 +16,11 @@ const (
 	Errand  = "flowrun.errand.v1"  // activity: asks it for a run, with [Asking]; [Told] answers
 	Ended   = "flowrun.ended.v1"   // signal to a run: a called run has ended
 	Posted  = "flowrun.posted.v1"  // signal to a run: a message from what runs share, as engine.PackExternal gives it
+	Parcels = "flowrun.parcel.v1"  // signal to a run: several messages from what runs share, with [Parcel]
+	Deliver = "flowrun.deliver.v1" // activity: sends parcels to many runs, with [Delivery]
 	Adopted = "flowrun.adopted.v1" // signal to a called run: the id of another run that hears of its end
 	EndOf   = "flowrun.end.v1"     // activity: the end of a called run that has ended
+	Newer   = "flowrun.newer.v1"   // signal to it: workers with newer rules are there; the number of the rules
 	Granted = "flowrun.granted.v1" // signal to a run: an attempt of it that waits for its first answer was granted, or its turn has come
 	Alive   = "flowrun.alive.v1"   // activity: which of some runs have ended
 	Launch  = "flowrun.launch.v1"  // activity: starts runs that are to start by themselves
@@ -82,6 +85,8 @@ type Request struct {
 	Halted []string `json:"halted,omitempty"`
 	// Turns asks for the runs that wait for their turns.
 	Turns bool `json:"turns,omitempty"`
+	// About asks for the rules of the workflow, and when it began anew.
+	About bool `json:"about,omitempty"`
 }
 
 // Holder names the attempt of a request for admission. The request of the key that another attempt has made since is left alone.
@@ -140,6 +145,16 @@ type Reply struct {
 	Limits   []event.Limit    `json:"limits,omitempty"`
 	Halted   []string         `json:"halted,omitempty"`
 	Turns    []InLine         `json:"turns,omitempty"`
+	About    *About           `json:"about,omitempty"`
+}
+
+// About describes what runs share.
+type About struct {
+	Rules int `json:"rules"`
+	// Anew is when it began anew, because an operator had ended the workflow; 0: it did not.
+	Anew event.Time `json:"anew,omitempty"`
+	// Bytes is how many bytes the rows have, not compressed.
+	Bytes int `json:"bytes"`
 }
 
 // InLine is a run that waits for its turn.
@@ -162,7 +177,13 @@ type Grant struct {
 
 // Shared is what an execution of [Share] leaves to the next one, and how the first one begins.
 type Shared struct {
-	Store   string               `json:"store"`
+	Store string `json:"store"`
+	// Rules is the number of the rules of the reducers: each execution keeps those with which it began. 0: of releases before the number.
+	Rules int `json:"rules,omitempty"`
+	// Large says that the rows lie beside the server, where there is more room.
+	Large bool `json:"large,omitempty"`
+	// Anew is when the first execution began after an operator had ended the one before. What that had is lost.
+	Anew    event.Time           `json:"anew,omitempty"`
 	Rows    []byte               `json:"rows,omitempty"` // compressed
 	Line    []*admission.Request `json:"line,omitempty"`
 	Turns   []*admission.Request `json:"turns,omitempty"`
@@ -170,14 +191,50 @@ type Shared struct {
 	Entered map[string]*Enter    `json:"entered,omitempty"`
 	GoesOn  event.Time           `json:"goes_on,omitempty"`
 	Unsent  []Unsent             `json:"unsent,omitempty"`
-	Recent  []Answered           `json:"recent,omitempty"`
+	// Posted is the number of the last message to any run.
+	Posted int64      `json:"posted,omitempty"`
+	Recent []Answered `json:"recent,omitempty"`
 }
 
-// Unsent is a signal that was not sent yet.
+// Unsent is a message to a run that was not sent yet.
 type Unsent struct {
-	Run  string `json:"run"`
+	Run  string `json:"run,omitempty"`
 	Name string `json:"name"`
 	Body []byte `json:"body"`
+	// Number rises from message to message; 0 in what a release before parcels has left.
+	Number int64 `json:"number,omitempty"`
+}
+
+// Parcel are the messages for a run that go together, in their order. A run that has taken a message of the same sender with the same number, or a
+// higher one, passes over the message: a parcel that was sent twice is heard once.
+type Parcel struct {
+	From     string   `json:"from"` // the first execution of the sender
+	Messages []Unsent `json:"messages"`
+}
+
+// Delivery are parcels for several runs. A body that several messages have is there once.
+type Delivery struct {
+	From    string     `json:"from"`
+	Bodies  [][]byte   `json:"bodies"`
+	Parcels [][]Letter `json:"parcels"`
+}
+
+// Letter is a message of a delivery.
+type Letter struct {
+	Run    string `json:"run"`
+	Name   string `json:"name"`
+	Body   int    `json:"body"` // its index
+	Number int64  `json:"number"`
+}
+
+// Parcel returns a parcel of the delivery, and the run that gets it.
+func (d *Delivery) Parcel(n int) (run string, p Parcel) {
+	p.From = d.From
+	for _, l := range d.Parcels[n] {
+		run = l.Run
+		p.Messages = append(p.Messages, Unsent{Name: l.Name, Body: d.Bodies[l.Body], Number: l.Number})
+	}
+	return run, p
 }
 
 // Answered is a request that was carried out a short while ago.
@@ -193,4 +250,6 @@ type Task struct {
 	Granted event.Time `json:"granted_at,omitempty"`
 	// InLine says that an earlier attempt with the key was refused: the request stands in the line, or was granted since.
 	InLine bool `json:"in_line,omitempty"`
+	// Detaches says that the worker may detach the attempt; see [Detached].
+	Detaches bool `json:"detaches,omitempty"`
 }

@@ -18,5 +18,7 @@
   // A page is not drawn again under somebody who writes into one of its forms.
   let typed = false;
   document.addEventListener("input", e => { if (e.target.closest("main form")) typed = true; });
-  document.addEventListener("htmx:config:request", e => { if (typed) e.preventDefault(); });
+  for (const what of ["htmx:config:request", "htmx:before:swap"]) { // a drawing that was asked for before the first letter is dropped, too
+    document.addEventListener(what, e => { if (typed) e.preventDefault(); });
+  }
 })();
