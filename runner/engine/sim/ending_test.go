@@ -300,7 +300,7 @@ func (c *simulation) blocks(run *seen) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if run.end.Error == nil {
+	if run.end.Error == nil || run.endedItself() != nil { // an end step has cancelled them: a node that runs "always" failed later, and stopped nothing
 		return
 	}
 	bad := make([]bool, len(g.Nodes))
