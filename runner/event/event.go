@@ -161,7 +161,7 @@ type LoopStart struct {
 // Reused is how a node ended in an earlier run, or as a person says that it ended. Of a group, a for_each as a whole, or an instance that holds other nodes, it says
 // that all that lies in it ends as it did there, whatever a join, a timeout or a gate would say of it now.
 type Reused struct {
-	Status Status `json:"status"` // succeeded, failed, blocked or cancelled
+	Status Status `json:"status"` // succeeded, failed, blocked or cancelled; skipped where a person skipped it
 	// The rest is as in a Result. A group has an output where a join decided what belongs to it, or the group has a value.
 	ExitCode   *int        `json:"exit_code,omitempty"` // nil: there is none
 	Stdout     string      `json:"stdout,omitempty"`

@@ -3,7 +3,7 @@
 // It reads the view of a run that has ended and the graph that it ran, and writes what the new run's first event holds:
 // how nodes ended, by their paths. The rules, in this order:
 //
-//   - A step that succeeded is reused, and so is a failure that was tolerated: it is settled. What failed, was blocked or
+//   - A step that succeeded is reused, and so is a failure that was tolerated, or a node that a person skipped: it is settled. What failed, was blocked or
 //     cancelled, and what the run never came to, runs again. Each instance of a for_each stands for itself. A repeat is
 //     one piece, and so is a call: a child that succeeded is its outputs, and one that did not is called again.
 //   - What the run began to undo runs again, whatever it was.
@@ -155,7 +155,7 @@ func (s *survey) missing(only string) error {
 
 // ended says how a node ended, for people.
 func ended(n *view.Node) string {
-	if n.Compensation != nil {
+	if undone(n) {
 		return "it was compensated"
 	}
 	return string(n.Status)
@@ -184,11 +184,11 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 		switch {
 		case s.whole(n):
 		case s.leaf(n):
-			if !ends(node) && n.Compensation == nil && s.lasts(n, pinned) {
+			if !ends(node) && !undone(n) && s.lasts(n, pinned) {
 				reused[n.Path] = s.end(n, true)
 			}
 		default:
-			pinned = pinned || s.settled(n) && !s.touched(n) && !s.undone(n)
+			pinned = pinned || s.settled(n) && !s.touched(n) && !undone(n)
 			if !pinned && wanted != nil && !wanted[s.number(n)] {
 				return // it is left out, and what lies in it with it
 			}
@@ -217,13 +217,15 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 	return reused
 }
 
-// lasts tells whether a step's end is one to be reused. A skipped one is asked its condition again.
+// lasts tells whether a step's end is one to be reused. A skipped one is asked its condition again, but one that a person has skipped stays so.
 func (s *survey) lasts(n *view.Node, pinned bool) bool {
 	switch n.Status {
 	case event.Succeeded:
 		return true
 	case event.FailedS:
 		return pinned || s.settled(n) || s.kept(n)
+	case event.Skipped:
+		return n.Result != nil && n.Result.By != ""
 	}
 	return (pinned || s.kept(n)) && n.Status == event.Cancelled
 }

@@ -30,7 +30,7 @@ import (
 //	run fail=(PATH,…)     all attempts succeed at once, but those of these paths; with skip=WORD the run is skipped
 //	retry from=X only=X fail=(PATH,…) by=WHO   the run before is repeated; a line STEP = JSON sets a step
 //
-// Below the rule stands what was reused, which attempts were made, in their order, and how the run ended.
+// A person who is asked about a node whose attempts have failed skips it. Below the rule stands what was reused, which attempts were made, in their order, and how the run ended.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		w := &world{}
@@ -167,6 +167,9 @@ func (w *world) answer(c *event.Command) *event.Event {
 			f.Status = event.FailedS
 		}
 		return &event.Event{ChildFinished: f}
+	case c.Ask != nil:
+		v := event.Decision{Ask: c.Ask.Number, Shown: c.Ask.Shown, Word: event.WordSkip, By: "ann"}
+		return &event.Event{External: &event.External{Kind: event.ExternalDecision, Node: c.Ask.Node, Data: v.Data()}}
 	case c.SetTimer != nil && c.SetTimer.Purpose == event.TimerWait:
 		return &event.Event{TimerFired: &event.TimerFired{Timer: c.SetTimer.Timer, Node: c.SetTimer.Node}}
 	}

@@ -162,7 +162,7 @@ func (s *survey) whole(n *view.Node) bool {
 // lost tells that there is nothing of a node that could be reused. A group that had enough when a step in it ended the run is no
 // group that had enough without that step, which is not reused.
 func (s *survey) lost(n *view.Node) bool {
-	return n.Compensation != nil || s.leaf(n) && (!s.settled(n) && !s.covered(n) || s.decided(n))
+	return n.Compensation != nil || s.leaf(n) && (undone(n) || !s.settled(n) && !s.covered(n) || s.decided(n))
 }
 
 // ends reports whether a node is a step that ends the run.
@@ -228,7 +228,7 @@ func (s *survey) seen(from *view.Node, number int) *view.Node {
 // settled tells that a node ended in a way that stands. What was skipped because nobody asked for it did not.
 func (s *survey) settled(n *view.Node) bool {
 	switch {
-	case n.Compensation != nil:
+	case n.Compensation != nil, s.leaf(n) && undone(n):
 		return false
 	case n.Status == event.FailedS:
 		return n.Result != nil && n.Result.Tolerated
@@ -255,12 +255,9 @@ func (s *survey) covered(n *view.Node) bool {
 	return false
 }
 
-// undone tells that something of a node was undone. One that is made alone finds it neither done nor in need of being undone.
-func (s *survey) undone(n *view.Node) bool {
-	if n.Compensation != nil || s.leaf(n) {
-		return n.Compensation != nil
-	}
-	return slices.ContainsFunc(n.Children, s.undone)
+// undone tells that something of a node was undone, also of a repeat, which is one piece. One that is made alone finds it neither done nor in need of being undone.
+func undone(n *view.Node) bool {
+	return n.Compensation != nil || slices.ContainsFunc(n.Children, undone)
 }
 
 func (s *survey) number(n *view.Node) int { return s.graph.Number(n.Name) }

@@ -17,7 +17,7 @@ func (a *app) newRetryCommand() *cobra.Command {
 		Use: "retry RUN", Short: "Retry the steps of a run that did not succeed; the new run reuses the rest", Args: between(1, 2, "RUN [--file [FILE]]"),
 		Long: `retry starts a new run with the definition, the inputs and the variables of RUN. It reuses the nodes that succeeded. Nodes that
 failed, were blocked, cancelled or compensated, and all nodes that depend on them, run again with new idempotency keys. Each instance of
-for_each counts alone; a repeat and a call count as one piece; a tolerated failure is kept; finally runs again.
+for_each counts alone; a repeat and a call count as one piece; a tolerated failure is kept, and what a person has skipped; finally runs again.
 
 --from also repeats runs that succeeded: the step runs again, and all nodes that depend on it. --set says what a step comes to that was
 done by hand: it counts as succeeded with this output, step.NAME.by names the person, and all nodes that depend on it run again. The
