@@ -192,8 +192,11 @@ func bareWorkflow(ctx workflow.Context, n, window int, task []byte, answer int) 
 	return nil
 }
 
+// said is what the activities of bare workflows say. The steps of flowrun do not make their texts either.
+var said = words(16 << 10)
+
 func bareActivity(_ context.Context, _ []byte, answer int) ([]byte, error) {
-	return []byte(words(answer)), nil
+	return []byte(said[:answer]), nil
 }
 
 func (c *costs) runFlowrun() cost {

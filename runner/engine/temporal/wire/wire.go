@@ -12,11 +12,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	stateless "github.com/klauspost/compress/flate"
 
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/temporal/inflate"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 )
@@ -105,11 +105,7 @@ func Compress(b, text []byte) ([]byte, error) {
 
 // Expand returns what Compress compressed.
 func Expand(b []byte) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxDecoded+1))
-	if err == nil && len(text) > maxDecoded {
-		err = fmt.Errorf("a payload has more than %d bytes", maxDecoded)
-	}
-	return text, err
+	return inflate.All(b, maxDecoded)
 }
 
 // Decode reads a payload.
