@@ -117,6 +117,80 @@ func TestLoops(t *testing.T) {
 	}
 }
 
+// TestLoopEvents has people pause and resume one agent of a loop, and then stop the loop. Each is an event, which starts a workflow once and wakes a run that
+// waits for it, by two workers.
+func TestLoopEvents(t *testing.T) {
+	l := launch(t, temporal.Options{})
+	l.work()
+	l.work()
+	name := "l" + engine.NewID()
+	text := strings.ReplaceAll(loopFile+`
+on "flowrun.loop" {
+  workflow = workflow.note
+  when     = "event.loop == 'NAME'"
+  with     = { state = event.state, agent = event.agent == null ? "" : event.agent }
+}
+
+workflow "note" {
+  input "state" { type = string }
+  input "agent" { type = string }
+  step "note" { run = ["note", "--", input.state, input.agent] }
+}
+
+workflow "waits" {
+  step "hear" {
+    wait {
+      event = "flowrun.loop"
+      match = "event.state == 'resumed'"
+    }
+  }
+  step "heard" {
+    run        = ["heard"]
+    depends_on = [step.hear]
+  }
+}
+`, "NAME", name)
+	l.register(text)
+	notes := func() (all []string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, a := range l.done {
+			if a.Name == "note" {
+				all = append(all, strings.TrimSpace(strings.Join(a.Argv[2:], " ")))
+			}
+		}
+		return all
+	}
+	control := func(o event.LoopOperation, agent string) {
+		if _, err := l.Ask(t.Context(), event.StoreRequest{Loop: &event.LoopRequest{Operation: o, Loop: name, Agent: agent, By: "ann"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.until("the loop runs", func() bool {
+		all, err := l.Loops(t.Context())
+		return err == nil && len(all) == 1 && all[0].Live()
+	})
+	b := begin(parse(t, text))
+	b.Header.Workflow, b.First.Workflow = "waits", "waits"
+	run, err := l.Start(t.Context(), b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.until("a run waits", func() bool {
+		info, err := l.Get(t.Context(), run)
+		return err == nil && info.Status == event.Waiting
+	})
+	control(event.LoopPause, "bob")
+	l.until("the pause is noted", func() bool { return len(notes()) == 1 })
+	control(event.LoopResume, "bob")
+	l.until("the resumption is noted and heard", func() bool { return len(notes()) == 2 && len(l.runsOf("heard")) == 1 })
+	control(event.LoopStop, "")
+	l.until("the stop is noted", func() bool { return len(notes()) >= 3 })
+	if want, got := []string{"paused bob", "resumed bob", "stopped"}, notes(); !slices.Equal(got, want) {
+		t.Errorf("the events are %q, want %q", got, want)
+	}
+}
+
 // TestLoopsHandOver ends the run of a loop while the runs of two items wait for an event. One ends before the next run of the loop begins, and one after:
 // the next one hears of both, and starts none of them again.
 func TestLoopsHandOver(t *testing.T) {
