@@ -106,3 +106,6 @@ func byTime(items []entry.Item) {
 		return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.Seq, b.Seq))
 	})
 }
+
+// isTalk says whether an entry is a message of a conversation or a summary of one: a store or an import can have them, and they are no notes.
+func isTalk(i *entry.Item) bool { return i.Type == entry.Message || i.Type == entry.Summary }
