@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
 )
 
@@ -34,6 +35,28 @@ func TestIR(t *testing.T) {
 		golden(t, strings.TrimSuffix(path, ".hcl")+".json", b.String()+"\n")
 	}
 }
+
+// A for_each over a long list that a short text computes stays that text; short lists, and those that the file spells out, are constants.
+func TestLongForEachStaysItsText(t *testing.T) {
+	spelled := "[" + strings.Repeat("1, ", maxSpelled) + "1]"
+	for text, want := range map[string]string{
+		"range( 50000 )": "range(50000)",
+		"range(1000)":    "",
+		spelled:          "",
+		"toset(split(\",\", join(\",\", range(1001))))": "toset(split(\",\", join(\",\", range(1001))))",
+	} {
+		p, list := Load(fstest.MapFS{"a.hcl": {Data: []byte("workflow \"w\" {\n  step \"a\" {\n    for_each = " + text + "\n    value    = each.value\n  }\n}\n")}}, "a.hcl", Options{})
+		if len(list) > 0 {
+			t.Fatal(render(list, p.Sources))
+		}
+		if e := p.IR.Workflows[0].Nodes[0].ForEach; e.Text != want || (e.Kind == ir.Const) != (want == "") {
+			t.Errorf("%.40s: kind %q, text %q; want %q", text, e.Kind, e.Text, want)
+		}
+	}
+}
+
+// maxSpelled is the number of members up to which a computed list is a constant.
+const maxSpelled = 1000
 
 const one = "workflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n}\n"
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -128,6 +129,7 @@ func (c *checker) eachType(w *Workflow, n *Node) {
 		d.Code, d.Summary = "F0215", fmt.Sprintf("for_each over a set of %s", t.Elem)
 		d.Detail = "The members of a set are the keys of its instances, so they must be strings. Use tolist() for instances by position."
 	case t.Kind == value.ListT, t.Kind == value.SetT, t.Kind == value.MapT, t.Kind == value.TupleT, t.Kind == value.ObjectT:
+		a.Expr = compact(a)
 		return
 	default:
 		d.Code, d.Summary = "F0216", fmt.Sprintf("for_each over a %s", t)
@@ -138,6 +140,21 @@ func (c *checker) eachType(w *Workflow, n *Node) {
 	}
 	a.Expr = nil
 	c.report(d)
+}
+
+// maxSpelledOut is how many members of a list a definition holds where a shorter text computes them.
+const maxSpelledOut = 1000
+
+// compact leaves a for_each such as range(50000) as its text: its instances are computed once, when the node starts, and the list would
+// make the definition, which each run reads and keeps, 290 KB longer.
+func compact(a *Attr) *ir.Expr {
+	list, ok := a.Expr.Const.([]any)
+	if !ok || len(list) <= maxSpelledOut || len(a.Src.Text()) > len(list) {
+		return a.Expr
+	}
+	e := &ir.Expr{Kind: ir.HCL, Text: a.Src.Text(), Type: a.Expr.Type}
+	laidOut(e)
+	return e
 }
 
 // output is the type of one instance's output.

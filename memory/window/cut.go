@@ -25,16 +25,12 @@ func (f *Fitted) cutLarge(messages []Message, room int, o Options) ([]Message, e
 	return messages, nil
 }
 
-// cut keeps the head and the tail of a message, two to one, in so many tokens, and names the original between them. It gives up
-// where there is no room for its name.
+// cut keeps the head and the tail of a message, two to one, in so many tokens. It gives up where not even the words between them fit.
 func cut(m Message, limit int, o Options) (string, bool) {
-	kept, whole := len(m.Text), fmt.Sprintf("; the whole is [memory:%s]", m.ID)
-	if o.Lost {
-		whole = ""
-	}
+	kept := len(m.Text)
 	for {
 		head, tail := headOf(m.Text, kept*2/3), tailOf(m.Text, kept/3)
-		short := fmt.Sprintf("%s\n… %d bytes are left out%s …\n%s", head, len(m.Text)-len(head)-len(tail), whole, tail)
+		short := fmt.Sprintf("%s\n… %d bytes are left out …\n%s", head, len(m.Text)-len(head)-len(tail), tail)
 		have := o.tokens(short)
 		if have <= limit {
 			return short, true

@@ -145,7 +145,7 @@ func check(t *testing.T, seed uint64, c window.Content, o window.Options, f wind
 			fail("message %s stands where %s was", m.ID, whole.ID)
 		case !large && m.Text != whole.Text:
 			fail("message %s is not whole", m.ID)
-		case large && (!slices.Contains(f.Cut, m.ID) || !strings.Contains(m.Text, "[memory:"+m.ID+"]")):
+		case large && (!slices.Contains(f.Cut, m.ID) || !strings.Contains(m.Text, " bytes are left out …")):
 			fail("message %s was cut and does not say so: %.80q", m.ID, m.Text)
 		case !utf8.ValidString(m.Text):
 			fail("message %s is cut in a character", m.ID)
@@ -183,10 +183,6 @@ func checkSummary(fail func(string, ...any), c window.Content, f window.Fitted) 
 		if from := index(l.ID); from < 0 || from > index(s.To) {
 			fail("a line is from %q", l.ID)
 		}
-	}
-	read, ok := window.ParseSummary(s.Text())
-	if !ok || !cmp.Equal(read, s) {
-		fail("the summary is read back as something else:\n%s", cmp.Diff(s, read))
 	}
 }
 

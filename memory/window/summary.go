@@ -3,26 +3,21 @@ package window
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
 // Summary stands for the messages From to To, both included: lines of them, verbatim, oldest first. Each names the message
-// that it is from, where the original is found. The next summary is made of these lines and the messages since.
+// that it is from. The next summary is made of these lines and the messages since.
 type Summary struct {
 	From, To string
 	Count    int // how many messages
 	Lines    []Line
-	// Lost says that nobody keeps the originals. Such a summary is not read back.
-	Lost bool
 }
 
 // Line is one line of a summary.
 type Line struct{ ID, Role, Text string }
 
-// Text is the summary as it is sent. [ParseSummary] reads it back.
+// Text is the summary as it is sent.
 func (s *Summary) Text() string { return below(s.head(), s.Lines) }
 
 // below writes lines below a head.
@@ -36,10 +31,7 @@ func below(head string, lines []Line) string {
 }
 
 func (s *Summary) head() string {
-	if s.Lost {
-		return fmt.Sprintf("Summary of %d earlier messages of this conversation, which are left out.\n", s.Count)
-	}
-	return fmt.Sprintf("Summary of %d earlier messages, %s to %s. The originals are found by their ids.\n", s.Count, s.From, s.To)
+	return fmt.Sprintf("Summary of %d earlier messages of this conversation, which are left out.\n", s.Count)
 }
 
 func (l Line) text() string {
@@ -50,39 +42,12 @@ func (l Line) text() string {
 	return "- [" + from + "] " + l.Text + "\n"
 }
 
-var (
-	headForm = lazyregexp.New(`^Summary of (\d+) earlier messages, (\S*) to (\S*)\. The originals are found by their ids\.$`)
-	lineForm = lazyregexp.New(`^- \[([^\] ]*)(?: ([^\]]*))?\] (.*)$`)
-)
-
-// ParseSummary reads what [Summary.Text] wrote, as that is what a store keeps. It tells whether the text is one.
-func ParseSummary(text string) (*Summary, bool) {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	m := headForm().FindStringSubmatch(lines[0])
-	if m == nil {
-		return nil, false
-	}
-	s := &Summary{From: m[2], To: m[3]}
-	var err error
-	if s.Count, err = strconv.Atoi(m[1]); err != nil {
-		return nil, false
-	}
-	for _, l := range lines[1:] {
-		m := lineForm().FindStringSubmatch(l)
-		if m == nil {
-			return nil, false
-		}
-		s.Lines = append(s.Lines, Line{m[1], m[2], m[3]})
-	}
-	return s, true
-}
-
 // next makes the summary of an old one and the messages since, in so many tokens. It is nil where not even the head fits.
 func next(old *Summary, messages []Message, limit int, o Options) *Summary {
-	s := &Summary{Lost: o.Lost}
+	s := &Summary{}
 	var lines []Line
 	if old != nil {
-		*s = Summary{From: old.From, To: old.To, Count: old.Count, Lost: o.Lost}
+		*s = Summary{From: old.From, To: old.To, Count: old.Count}
 		lines = append(lines, old.Lines...)
 	}
 	if n := len(messages); n > 0 {

@@ -65,7 +65,6 @@ type Options struct {
 	Budget int
 	Keep   int              // how many of the last messages stay whole; 0 is DefaultKeep
 	Tokens func(string) int // counts or estimates the tokens of a text; nil is [text.Tokens]
-	Lost   bool             // nobody keeps the originals, so no text says where they are
 }
 
 // Fitted is what is to be sent, in this order.

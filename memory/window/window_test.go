@@ -131,7 +131,7 @@ func TestOneMessageAboveTheBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := f.Messages[3].Text
-	if !strings.HasPrefix(got, "HEAD ") || !strings.HasSuffix(got, " TAIL") || !strings.Contains(got, " bytes are left out; the whole is [memory:M-long]") {
+	if !strings.HasPrefix(got, "HEAD ") || !strings.HasSuffix(got, " TAIL") || !strings.Contains(got, " bytes are left out …") {
 		t.Errorf("%q", got)
 	}
 	if !slices.Equal(f.Cut, []string{"M-long"}) || f.Tokens > 300 {
@@ -199,22 +199,4 @@ func TestExtractLooksAtTheNewest(t *testing.T) {
 			t.Errorf("of %d lines the first that is told is %s", n, got[0].ID)
 		}
 	}
-}
-
-// FuzzParseSummary: what is read as a summary is written as it was read.
-func FuzzParseSummary(f *testing.F) {
-	s := window.Summary{From: "M-1", To: "M-9", Count: 9, Lines: []window.Line{{ID: "M-1", Role: "user", Text: "Go on."}, {ID: "M-2", Text: "[x] - done"}}}
-	for _, seed := range []string{s.Text(), "", "Summary of 9", "Summary of 99999999999999999999 earlier messages, a to b. The originals are found by their ids.\n- [] x"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		read, ok := window.ParseSummary(text)
-		if !ok {
-			return
-		}
-		again, ok := window.ParseSummary(read.Text())
-		if !ok || again.Text() != read.Text() {
-			t.Errorf("%q is read as %q and then as %q", text, read.Text(), again.Text())
-		}
-	})
 }

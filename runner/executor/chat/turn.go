@@ -126,7 +126,7 @@ func (c *conversation) fit() *event.Error {
 			list, given[m.ID] = append(list, m), &t.results[j].text
 		}
 	}
-	f, err := window.FitLast(window.Content{Soul: c.system, System: c.fixed(), Summary: c.summary, Messages: list}, window.Options{Budget: c.chat.ContextTokens, Lost: true})
+	f, err := window.FitLast(window.Content{Soul: c.system, System: c.fixed(), Summary: c.summary, Messages: list}, window.Options{Budget: c.chat.ContextTokens})
 	if err != nil && c.forgetThoughts() {
 		return c.fit()
 	}
