@@ -65,7 +65,7 @@ func TestHelperNegligent(t *testing.T) {
 
 // A member that is dead, and only not reaped, is not waited for.
 func TestZombiesGetNoGrace(t *testing.T) {
-	if took := cancelNegligent(t, 5*time.Second); took > 2*time.Second {
+	if took := cancelNegligent(t, 100*time.Second); took > 30*time.Second { // the helper stays for a minute
 		t.Errorf("it took %s: a zombie was waited for", took)
 	}
 }
@@ -75,7 +75,7 @@ func TestZombiesWithoutProc(t *testing.T) {
 	procDir = t.TempDir()
 	defer func() { procDir = "/proc" }()
 	const grace = 200 * time.Millisecond
-	if took := cancelNegligent(t, grace); took < grace || took > grace+time.Second {
+	if took := cancelNegligent(t, grace); took < grace || took > grace+30*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -159,12 +159,24 @@ func (tc illBehaved) test(t *testing.T) {
 	const grace = 200 * time.Millisecond
 	timeout := 200 * time.Millisecond
 	if tc.prepares {
-		timeout = 500 * time.Millisecond // on a busy machine
+		timeout = 500 * time.Millisecond
 	}
-	spare := 30 * time.Second                                                   // whatever is not ended would live on for minutes; the log shows what was needed
 	if strings.HasPrefix(tc.want, "ok") || strings.Contains(tc.want, "exit=") { // ends by itself
 		timeout = 100 * time.Second
 	}
+	got := tc.attempt(t, timeout, grace)
+	for try := 1; try < 3 && tc.prepares && !strings.HasPrefix(got, tc.want); try++ { // on a busy machine it was not ready
+		timeout *= 8
+		got = tc.attempt(t, timeout, grace)
+	}
+	if !strings.HasPrefix(got, tc.want) {
+		t.Errorf("got  %s\nwant %s", got, tc.want)
+	}
+}
+
+// attempt carries out one attempt, and checks all but how it ended.
+func (tc illBehaved) attempt(t *testing.T, timeout, grace time.Duration) string {
+	const spare = 30 * time.Second // whatever is not ended would live on for minutes; the log shows what was needed
 	opt := guarded()
 	opt.Grace, opt.LogDir = grace, t.TempDir()
 	x := newTest(t, opt)
@@ -173,10 +185,6 @@ func (tc illBehaved) test(t *testing.T) {
 	start := time.Now()
 	f := do(x, a)
 	took := time.Since(start)
-
-	if got := brief(f); !strings.HasPrefix(got, tc.want) {
-		t.Errorf("got  %s\nwant %s", got, tc.want)
-	}
 	if took > min(timeout, spare)+grace+spare {
 		t.Errorf("it took %s", took)
 	}
@@ -193,6 +201,7 @@ func (tc illBehaved) test(t *testing.T) {
 	for _, pid := range left {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+	return brief(f)
 }
 
 // A shell dies of TERM at once; what it started gets the grace all the same.
