@@ -4,12 +4,14 @@ import (
 	"context"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun/dsl"
@@ -27,6 +29,8 @@ func scenario(t *testing.T, rules int, answer func(ctx context.Context, w *work.
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(nothing{})
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
+	env.SetTestTimeout(time.Minute)
 	p, list := dsl.Load(fstest.MapFS{"test.hcl": {Data: []byte(`workflow "w" {
   step "tell" {
     run     = ["tell"]

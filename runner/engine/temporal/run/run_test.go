@@ -168,7 +168,7 @@ func onTemporal(t *testing.T, s engine.Start, x executor.Func, soft int, signals
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: s.Header.Run, TaskQueue: "q"})
 		env.SetTestTimeout(time.Minute)
-		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: 10 * time.Second}) // as of real workers
+		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
 		host := &run.Host{Machines: r.factory(programs), Soft: max(soft, 0), Bare: true}
 		env.RegisterWorkflowWithOptions(func(ctx workflow.Context, arg []byte) ([]byte, error) {
 			id := workflow.GetInfo(ctx).WorkflowExecution.ID

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -22,6 +23,8 @@ func execution(t *testing.T, h *Host, from *wire.Shared, signals func(*testsuite
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
+	env.SetTestTimeout(time.Minute)
 	env.RegisterWorkflowWithOptions(h.Workflow, workflow.RegisterOptions{Name: wire.Share})
 	env.SetWorkflowRunTimeout(time.Hour)
 	if signals != nil {

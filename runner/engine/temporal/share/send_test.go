@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun/runner/engine/temporal/wire"
@@ -22,6 +23,7 @@ func post(t *testing.T, from *wire.Shared) (heard map[string][]int64, deliveries
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
 	env.SetTestTimeout(time.Minute)
 	env.RegisterWorkflowWithOptions((&Host{}).Workflow, workflow.RegisterOptions{Name: wire.Share})
 	var mu sync.Mutex
