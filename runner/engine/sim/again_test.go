@@ -63,6 +63,7 @@ func (c *simulation) repeat(t *testing.T) bool {
 		case how == "" && strings.Contains(path, "["): // an instance of what ended otherwise
 		case how == event.Cancelled && !c.untimed: // a step had ended the run, or stopped the group, before its turn came
 		case k.Set && (how == "" || how == event.Skipped): // the group around it takes another way now
+		case k.Set && how == event.Blocked && s.j.status[view.Parent(path)].Bad(): // the group around it is not let in now, and its turn does not come
 		case how != k.Status && !s.wentWrong():
 			t.Errorf("seed %d: %s was reused as %s and ends %q", c.seed, path, k.Status, how)
 		}

@@ -299,7 +299,7 @@ func newCase(t *testing.T, seed uint64) *simulation {
 
 // TestMendedSeeds runs seeds beyond the first ones that found faults.
 func TestMendedSeeds(t *testing.T) {
-	for _, seed := range []uint64{204, 708, 778, 870, 1014, 1125, 1131, 1427, 1454, 1494, 1629, 1689, 1716, 1842, 1926, 2214, 2421, 2542, 4107, 5254, 5499, 5505, 6818, 10434, 12153, 12255, 13527, 13536, 14061, 14214, 19974, 28785} {
+	for _, seed := range []uint64{204, 708, 778, 870, 1014, 1125, 1131, 1427, 1454, 1494, 1629, 1689, 1716, 1842, 1926, 2214, 2421, 2542, 4107, 5254, 5499, 5505, 6818, 10434, 12153, 12255, 13527, 13536, 14061, 14214, 19974, 23820, 28785} {
 		simulate(t, seed, false)
 	}
 }
