@@ -145,6 +145,10 @@ func (c *simulation) tookEnd(s *seen, f *event.ChildFinished) {
 	if s.taken[f.Run]++; s.taken[f.Run] > 1 {
 		c.t.Errorf("seed %d: %q took the end of %s %d times", c.seed, s.name, f.Node, s.taken[f.Run])
 	}
+	f, err := f.Whole() // long outputs lie beside the journal
+	if err != nil {
+		c.t.Fatal(err)
+	}
 	switch k := c.runs[f.Run]; {
 	case k.end == nil && len(k.j.status) == 0 && (f.Status == event.Cancelled || f.Error != nil && f.Error.Reason == event.ReasonGroup): // it was never made
 	case k.end == nil || ending(*k.end) != ending(event.End{Status: f.Status, Outputs: f.Outputs}):
