@@ -44,6 +44,10 @@ const EndingRepeatsNothing Rule = "ending_repeats_nothing"
 // three deaths in a row failed it, and its node went on twice when the units came.
 const DelayedNotLost Rule = "delayed_not_lost"
 
+// AbortedInstancesCount lets a for_each of which a person has aborted an instance fail as with on_error = "stop", whatever its on_error says. Before,
+// on_error = "continue" tolerated it, and run.failed left it out although the abort had stopped the run.
+const AbortedInstancesCount Rule = "aborted_instances_count"
+
 // LoopsPublish lets a loop publish the event flowrun.loop when people pause, resume or stop it, when it reaches a limit, and when it stops or stops
 // an agent.
 const LoopsPublish Rule = "loops_publish"
@@ -54,7 +58,7 @@ const PlainFigures Rule = "plain_figures"
 // since has, for each rule, the behaviour number from which on the rule holds. A row comes together with a raised [Behaviour], and
 // stays as long as journals of a lower number are read.
 var since = map[Rule]int{PlainReasons: 2, ClassifyFirst: 2, BoundedKV: 2, PausesAsk: 2, HeldGroupsBegin: 2, EndingRunsNoGates: 2, EndedGroupsLetGo: 2, EndedGroupsCollect: 2,
-	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, LoopsPublish: 2, PlainFigures: 2}
+	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, AbortedInstancesCount: 2, LoopsPublish: 2, PlainFigures: 2}
 
 // Rules are the changes of meaning that hold for one behaviour number. nil: none.
 type Rules map[Rule]bool

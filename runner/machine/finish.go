@@ -200,8 +200,12 @@ func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
 			return
 		}
 	}
+	aborted := m.state(r).cold != nil && m.state(r).cold.aborted
 	for m.node(r).Region != r.frame.region {
 		r.frame = r.frame.up
+		if aborted && m.behaviour[ir.AbortedInstancesCount] {
+			m.coldState(r).aborted = true
+		}
 	}
 	m.barDependents(r, waiters)
 	if p := m.parent(r); p.node != plan.None {
