@@ -88,15 +88,15 @@ func eachNode(nodes []ir.Node, f func(*ir.Node)) {
 // journey is what was seen of a run's way to its end.
 type journey struct {
 	starts  int
-	first   map[string]int    // by path: the how manieth a node was to start an attempt or a call
-	names   map[string]string // by path: the node's declared name
-	undone  []string          // paths, in the order in which compensations were started
-	tickets map[uint64]bool   // of those, for a start may be asked for again
-	begun   map[uint64]bool   // the tickets of all attempts whose start was seen
-	flying  map[uint64]string // the paths of attempts without an answer, by ticket
-	unsure  map[string]bool   // by path: it started in the batch of another driver, so that it may count as begun before that driver, or not
-	lost    map[string]bool   // by path: nobody knows what its last attempt did, and the attempt is repeated
-	told    map[string]event.Note
+	first   map[string]int        // by path: the how manieth a node was to start an attempt or a call
+	names   map[string]string     // by path: the node's declared name
+	undone  []string              // paths, in the order in which compensations were started
+	tickets map[uint64]bool       // of those, for a start may be asked for again
+	begun   map[uint64]bool       // the tickets of all attempts whose start was seen
+	flying  map[uint64]string     // the paths of attempts without an answer, by ticket
+	unsure  map[string]bool       // by path: it started in the batch of another driver, so that it may count as begun before that driver, or not
+	lost    map[string]bool       // by path: nobody knows what its last attempt did, and the attempt is repeated
+	told    map[string]event.Note // of compensations
 	status  map[string]event.Status
 	// tolerated are the nodes whose failure does not count.
 	tolerated map[string]bool
@@ -137,7 +137,7 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		}
 	}
 	for _, c := range r.Commands {
-		if k := c.StartChild; k != nil && j.first[k.Node] == 0 {
+		if k := c.StartChild; k != nil && j.first[k.Node] == 0 && k.Workflow != heal { // what heals a node that was refused is no start of the node
 			j.began(k.Node, "")
 		}
 		if x := c.Cancel; x != nil && j.first[x.Node] == 0 && !j.begun[x.Ticket] && startsUnseen(r, x) {
@@ -163,7 +163,7 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		}
 	}
 	for _, t := range r.Transitions {
-		if t.Note != "" && t.Note != event.Progress && t.Note != event.Warned {
+		if t.Note == event.Compensating || t.Note == event.Compensated || t.Note == event.NotCompensated {
 			j.told[t.Node] = t.Note
 		} else if t.Note == "" && t.To != "" {
 			j.status[t.Node], j.names[t.Node] = t.To, t.Name

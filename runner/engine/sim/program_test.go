@@ -208,6 +208,9 @@ func (w *writer) workflow(name string, timed bool) {
 	w.line(0, "}")
 }
 
+// heal is the name of the workflow that heals nodes.
+const heal = "heal"
+
 func (w *writer) line(depth int, format string, args ...any) {
 	w.b.WriteString(strings.Repeat("  ", depth))
 	fmt.Fprintf(&w.b, format+"\n", args...)
@@ -287,7 +290,7 @@ func (w *writer) escalations(timed bool) {
 		}
 		w.line(0, "}")
 	}
-	w.line(0, `workflow "heal" {`)
+	w.line(0, `workflow %q {`, heal)
 	w.line(1, `input "n" { type = number }`)
 	w.line(1, "max_concurrency = 2")
 	w.line(1, `step "mend" { run = ["do", "--", "${input.n}"] }`)
