@@ -55,6 +55,23 @@ func TestOf(t *testing.T) {
 }
 `
 
+// failsOnce is a test that fails when it runs for the first time.
+const failsOnce = `package sign
+
+import (
+	"os"
+	"testing"
+)
+
+func TestOnce(t *testing.T) {
+	t.Run("in \"part\"", func(t *testing.T) {
+		if os.Mkdir("mark", 0o700) == nil {
+			t.Error("the first time")
+		}
+	})
+}
+`
+
 // TestSelfCheck runs the workflow of the README's first command in a small repository, then breaks the repository in several ways
 // and looks whether it is noticed: a figure that does not come from the repository could not tell. (.ci/run carries out the
 // self-check of this repository, for all packages.)
@@ -71,7 +88,7 @@ func TestSelfCheck(t *testing.T) {
 		}
 	}
 	flows := filepath.Join(repo, "examples", "self-check")
-	if err := os.CopyFS(flows, os.DirFS("../../examples/self-check")); err != nil {
+	if err := errors.Join(os.CopyFS(flows, os.DirFS("../../examples/self-check")), os.CopyFS(filepath.Join(repo, ".ci"), os.DirFS("../../.ci"))); err != nil {
 		t.Fatal(err)
 	}
 	binary := build(t)
@@ -81,15 +98,27 @@ func TestSelfCheck(t *testing.T) {
 		return cmd
 	}
 	report := mustPass(t, apply(repo, "examples/self-check", "--var", "min_coverage=75"))
-	if !regexp.MustCompile(`^coverage = 75\nmib = [\d.]+\nreport = 3 files in 1 packages, 75% covered, [\d.]+ MiB\n$`).MatchString(report) {
+	if !regexp.MustCompile(`^again = \ncoverage = 75\nmib = [\d.]+\nreport = 3 files in 1 packages, 75% covered, [\d.]+ MiB\n$`).MatchString(report) {
 		t.Errorf("the self-check prints\n%s", report)
 	}
 	if again := mustPass(t, apply(t.TempDir(), flows, "--var", "min_coverage=75")); report != again {
 		t.Errorf("from another folder the self-check says\n%swhere it said\n%s", again, report)
 	}
 
+	once := filepath.Join(repo, "dsl", "sign", "once_test.go")
+	if err := os.WriteFile(once, []byte(failsOnce), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := mustPass(t, apply(repo, "examples/self-check", "--var", "min_coverage=75")); !strings.HasPrefix(out, "again = example.org/small/dsl/sign TestOnce/in_\"part\"\n") {
+		t.Errorf("of a test that fails once the self-check prints\n%s", out)
+	}
+	if err := os.Remove(once); err != nil {
+		t.Fatal(err)
+	}
+
 	for _, broken := range []struct{ name, words, file, text, want string }{
 		{"a failing test", "--target test", "dsl/sign/broken_test.go", "package sign\n\nimport \"testing\"\n\nfunc TestBroken(t *testing.T) { t.Error(\"broken on purpose\") }\n", "broken on purpose"},
+		{"a test that ends its process", "--target test", "dsl/sign/broken_test.go", "package sign\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestBroken(t *testing.T) {\n\tif os.Mkdir(\"ended\", 0o700) == nil {\n\t\tpanic(\"ends at once\")\n\t}\n}\n", "ends at once"},
 		{"bad format", "--target format", "dsl/sign/unformatted.go", "package sign\n\nvar   _ =   1\n", "dsl/sign/unformatted.go"},
 		{"a format that does not fit its value", "--target vet", "dsl/sign/unfit_test.go", "package sign\n\nimport \"fmt\"\n\nvar _ = fmt.Sprintf(\"%d\", \"a text\")\n", "dsl/sign/unfit_test.go"},
 		{"a coverage below its bound", "--target test", "", "", "less than 85%"},

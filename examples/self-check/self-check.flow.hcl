@@ -62,16 +62,19 @@ workflow "self-check" {
       timeout = "25m"
       parse   = "json"
       gates   = [gate.coverage]
-      output  = object({ percent = number, packages = number })
+      output  = object({ percent = number, packages = number, again = list(string) })
       run     = <<-SH
         dir=$(mktemp -d)
         trap 'rm -rf "$dir"' EXIT
-        go test -vet=off -short=${var.short} -timeout 20m -coverpkg=./${var.packages} -coverprofile="$dir/profile" ./${var.packages} >"$dir/log" 2>&1 || {
+        touch "$dir/again"
+        go test -vet=off -short=${var.short} -timeout 20m -coverpkg=./${var.packages} -coverprofile="$dir/profile" ./${var.packages} >"$dir/log" 2>&1 ||
+          .ci/again "$dir/log" -vet=off -short=${var.short} -timeout 20m >"$dir/again" || {
           grep -v 'coverage: ' "$dir/log" >&2 # of the packages that failed
           exit 1
         }
         percent=$(go tool cover -func="$dir/profile" | awk 'END { sub("%", "", $NF); print $NF }')
-        printf '{"percent": %s, "packages": %d}\n' "$percent" "$(go list ./${var.packages} | wc -l)"
+        again=$(sed 's/[\\"]/\\&/g; s/.*/"&"/' "$dir/again" | paste -sd, -)
+        printf '{"percent": %s, "packages": %d, "again": [%s]}\n' "$percent" "$(go list ./${var.packages} | wc -l)" "$again"
       SH
     }
 
@@ -104,6 +107,8 @@ workflow "self-check" {
     value = "${step.report.output.files} files in ${step.report.output.packages} packages, ${step.report.output.coverage}% covered, ${step.report.output.mib} MiB"
   }
 
+  # A test that passes only when it runs again, alone, is to be mended.
+  output "again" { value = join(", ", step.test.output.again) }
   output "coverage" { value = step.report.output.coverage }
   output "mib" { value = step.report.output.mib }
 }
