@@ -32,6 +32,8 @@ type seen struct {
 	held    []string // the quotas that its callers hold
 	// unwanted tells that the caller asked for the end of the run before it was there.
 	unwanted bool
+	// turnless tells that the run was cancelled because it would never have its turn again.
+	turnless bool
 }
 
 func newSeen(name string, w *ir.Workflow, caller string) *seen {
@@ -84,8 +86,10 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 				c.acked[attemptID(run, f.Node, f.Gate, f.Compensate, f.Attempt)] = true
 			}
 		}
-		if x := ev.External; x != nil && !replayed && strings.HasPrefix(x.Reason, "it would never have its turn") {
-			c.crowd.circles++
+		if x := ev.External; x != nil && strings.HasPrefix(x.Reason, "it would never have its turn") {
+			if s.turnless = true; !replayed {
+				c.crowd.circles++
+			}
 		}
 		if f := ev.ChildFinished; f != nil {
 			if !replayed && f.Error != nil && f.Error.Reason == event.ReasonGroup {

@@ -254,7 +254,7 @@ func (c *simulation) takesTurn(run string) {
 	list := c.above(run)
 	for i, id := range list {
 		line := engine.Line{Group: c.groupOf(id)}
-		if line.Group == "" {
+		if line.Group == "" || c.runs[id].turnless { // what it has begun is undone, and finally runs: to wait for the turn would be to wait forever
 			continue
 		}
 		for _, up := range list[i+1:] {
