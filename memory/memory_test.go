@@ -310,7 +310,7 @@ func TestCloseEndsTheBackground(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it does not close")
 	}
 }

@@ -274,7 +274,7 @@ func TestManyWantOneRun(t *testing.T) {
 	next := s.start(t, "", "resume", s.run)
 	s.begun(t, 3)
 	again := time.Since(began)
-	if again > 15*time.Second { // less than half a second on an idle machine
+	if again > time.Minute { // less than half a second on an idle machine; patience is two minutes
 		t.Errorf("after the owner's death the next one has begun after %s", again)
 	}
 	t.Logf("%d starts, the last refusal after %s (%s for version); the next owner after %s", *starts, took, floor, again)

@@ -344,7 +344,7 @@ func peerServer(t *testing.T, c *exec.Cmd, open func() (*bufio.Scanner, error), 
 	}
 	select {
 	case address = <-found:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		stop()
 		t.Fatal("the server does not say where it is")
 	}

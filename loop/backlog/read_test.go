@@ -282,16 +282,22 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestBoundedTime reads shapes of two sizes: four times the bytes may take at most 12 times the processor's time. Less than 300 ms pass.
+// TestBoundedTime reads shapes of two sizes: four times the bytes may take at most 12 times the processor's time, in the best of five pairs.
+// Less than 300 ms pass.
 func TestBoundedTime(t *testing.T) {
 	size := *bytesOfLarge
 	small := large(size / 4)
 	for name, source := range large(size) {
-		start := processorTime(t)
-		read(t, "x.md", small[name])
-		middle := processorTime(t)
-		read(t, "x.md", source)
-		quarter, took := middle-start, processorTime(t)-middle
+		var quarter, took time.Duration
+		for range 5 {
+			start := processorTime(t)
+			read(t, "x.md", small[name])
+			middle := processorTime(t)
+			read(t, "x.md", source)
+			if quarter, took = middle-start, processorTime(t)-middle; took <= 300*time.Millisecond || took <= 12*max(quarter, time.Millisecond) {
+				break
+			}
+		}
 		if took > 300*time.Millisecond && took > 12*max(quarter, time.Millisecond) {
 			t.Errorf("%s: %d bytes took %s, %d took %s", name, len(source), took, len(small[name]), quarter)
 		}

@@ -52,7 +52,7 @@ func TestGrantOfALongPath(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %.200v", name, err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("%s does not end; the error of the store: %.200v", name, e.commits.currentFailure())
 		}
 	}
@@ -103,7 +103,7 @@ func TestFullDiskDoesNotEndTheLooks(t *testing.T) {
 	}
 	<-e.commits.turn
 	e.line.look([]event.Need{{Kind: event.NeedQuota, Name: "q", Units: 1, Capacity: 1}}, e.now())
-	for limit := time.After(20 * time.Second); ; {
+	for limit := time.After(time.Minute); ; {
 		select {
 		case ok := <-looked:
 			if ok {
@@ -164,7 +164,7 @@ func TestFailureReachesAWaitingRun(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Errorf("the run ends with %v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the run does not end")
 	}
 }

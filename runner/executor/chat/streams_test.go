@@ -341,7 +341,7 @@ func streams(v *voice) []stream {
 var sum = value.Object(map[string]value.Type{"sum": value.NumberType})
 
 func attemptOf(v *voice, url string, typed bool) event.Attempt {
-	a := event.Attempt{Ticket: 1, Node: "ask", Name: "ask", Attempt: 1, Key: "k", Kind: event.ChatAgentAttempt, Timeout: 20 * time.Second,
+	a := event.Attempt{Ticket: 1, Node: "ask", Name: "ask", Attempt: 1, Key: "k", Kind: event.ChatAgentAttempt, Timeout: time.Minute,
 		HTTP: &event.HTTPRequest{Method: "POST", URL: url},
 		Agent: &event.AgentRequest{Name: "model", Type: "chat", Task: "Explain tides.", Soul: "You are a poet.",
 			Chat: &event.ChatRequest{Provider: v.provider, API: v.api, Model: "m-1", Key: "sk-canary-0123456789", Prices: &event.ChatPrices{Input: 10, CachedInput: 1, Output: 100}}}}
@@ -427,7 +427,7 @@ func TestStreams(t *testing.T) {
 			case f.Error != nil && !strings.Contains(f.Error.Message, s.message):
 				bad++
 				t.Errorf("%s: %s: the message does not say %q: %s", api, s.name, s.message, f.Error.Message)
-			case time.Since(began) > 10*time.Second:
+			case time.Since(began) > 30*time.Second:
 				t.Errorf("%s: %s took %s", api, s.name, time.Since(began))
 			}
 			if strings.Contains(js(f), "canary") {
