@@ -215,16 +215,21 @@ func (r *Run) Document() Document {
 }
 
 // Encode gives the JSON of the Document, as json.Marshal does. complete may change the document but for its nodes. The text of a node is kept until
-// the node changes, so that encoding a run again and again costs little.
+// the node changes, so that encoding a run again and again costs little; that of a node that waits for a slot is not, because it begins to
+// wait when another one ends.
 func (r *Run) Encode(complete func(*Document)) ([]byte, error) {
 	d := r.head()
 	complete(&d)
 	text := make([]byte, 0, r.Size()*nodeSize)
 	err := r.write(d, struct{}{}, json.Marshal, func(n *Node) (err error) {
-		if n.text == nil {
-			n.text, err = json.Marshal(r.document(n))
+		node, queued := n.text, r.WaitsForSlot(n)
+		if node == nil || queued {
+			node, err = json.Marshal(r.document(n))
 		}
-		text = append(text, n.text...)
+		if !queued {
+			n.text = node
+		}
+		text = append(text, node...)
 		return err
 	}, func(part []byte) error {
 		text = append(text, part...)

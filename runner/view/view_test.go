@@ -231,12 +231,64 @@ func TestWhy(t *testing.T) {
 	}
 	r.Apply(nil, re)
 	for path, want := range map[string]string{"a": "it depends on no other node", "s/b": "it depends on no other node", "s/c": "after a, b; its condition holds",
-		"d": "after s, a", "d[0]": "an instance of for_each", "e": "",
+		"d": "after s, a", "d[0]": "an instance of for_each", "e": Slot,
 		"f": "it depends on no other node", "f[0]": "an instance of for_each; its condition holds",
 		"g": "its condition holds", "g[0]": "an instance of for_each"} {
 		if have := r.Why(r.Node(path)); have != want {
 			t.Errorf("%s: %q, want %q", path, have, want)
 		}
+	}
+}
+
+// A node that is pending though all that it waits for has ended says that it waits for a slot, and its JSON does, until it runs.
+func TestWaitsForSlot(t *testing.T) {
+	w := &ir.Workflow{Nodes: []ir.Node{
+		{Name: "a", Kind: ir.Step},
+		{Name: "b", Kind: ir.Step, Needs: []string{"a"}},
+		{Name: "s", Kind: ir.Sequence, Children: []ir.Node{{Name: "c", Kind: ir.Step}, {Name: "d", Kind: ir.Step}}},
+		{Name: "e", Kind: ir.Step, ForEach: &ir.Expr{}},
+	}, Finally: &ir.Finally{Nodes: []ir.Node{{Name: "z", Kind: ir.Step}}}}
+	r := New(w)
+	have := func() (names string) {
+		r.Each(func(n *Node, _ int) {
+			if r.WaitsForSlot(n) {
+				names += n.Path + " "
+			}
+		})
+		text, err := r.Encode(func(*Document) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := strings.Count(string(text), Slot); told != strings.Count(names, " ") {
+			t.Errorf("%q wait for slots, and the JSON has %d", names, told)
+		}
+		return names
+	}
+	move := func(path string, to event.Status, members int) {
+		r.Apply(nil, &event.Reaction{Transitions: []event.Transition{{At: t0, Node: path, Name: Base(path), To: to, Members: members}}})
+	}
+	for _, c := range []struct {
+		path string
+		to   event.Status
+		want string
+	}{
+		{"", event.Running, ""}, // nothing runs yet
+		{"a", event.Running, "e "},
+		{"s", event.Running, "s/c e "},
+		{"s/c", event.Running, "e "},
+		{"a", event.Succeeded, "b e "},
+		{"e", event.Running, "b "},
+		{"s/c", event.Succeeded, "b s/d "},
+		{"e[2]", event.Running, "b s/d "},
+		{"", event.Cancelled, ""},
+	} {
+		move(c.path, c.to, 4)
+		if got := have(); got != c.want {
+			t.Errorf("after %s %s: %q wait, want %q", c.path, c.to, got, c.want)
+		}
+	}
+	if n := r.Node("e").Unmade(); n != 3 {
+		t.Errorf("%d of 4 instances have not begun, want 3", n)
 	}
 }
 

@@ -23,10 +23,13 @@ const (
 )
 
 // Why says why a node ran, waits, was skipped or blocked: what the machine said of it, else, of a node that ran, what it
-// had waited for. It is "" for a node that is still pending, and where the workflow is not known.
+// had waited for. It is "" for a node that is pending until another one ends, and where the workflow is not known.
 func (r *Run) Why(n *Node) string {
 	if n.Reason != "" {
 		return n.Reason
+	}
+	if r.WaitsForSlot(n) {
+		return Slot
 	}
 	d := r.declared[n.Name]
 	if d != nil && d.ForEach != nil && n.StartedAt == 0 && n.Status == event.Succeeded {
@@ -58,6 +61,43 @@ func (r *Run) Why(n *Node) string {
 		return Free
 	}
 	return strings.Join(parts, "; ")
+}
+
+// Slot is why a node is pending of which WaitsForSlot is true.
+const Slot = "it waits for a slot: no more nodes may run at once (max_concurrency)"
+
+// WaitsForSlot tells that a node is pending though all that it waits for has ended: as many nodes run as max_concurrency of a workflow or a
+// group allows. It is false where the view cannot know. It costs the same whatever the size of the run.
+func (r *Run) WaitsForSlot(n *Node) bool {
+	d := r.declared[n.Name]
+	switch {
+	case n.Status != event.Pending || d == nil || len(d.Children) > 0 || r.Targets != nil || r.final[n.Name]:
+		return false
+	case r.Status.Terminal() || r.Leaves[event.Running] == 0 || n.Parent != nil && n.Parent.Status != event.Running:
+		return false
+	}
+	return !slices.ContainsFunc(r.awaited(n, d), func(name string) bool {
+		o := r.around(n, name)
+		return o == nil || !o.Status.Terminal()
+	})
+}
+
+// around finds the node of a name beside a node, or beside a group around it.
+func (r *Run) around(n *Node, name string) *Node {
+	for up := n.Parent; up != nil; up = up.Parent {
+		if o := r.byPath[up.Path+"/"+name]; o != nil {
+			return o
+		}
+	}
+	return r.byPath[name]
+}
+
+// Unmade counts the instances of a for_each that have not begun, as they wait for slots.
+func (n *Node) Unmade() int {
+	if n.Status != event.Running {
+		return 0
+	}
+	return max(0, n.Members-len(n.Children))
 }
 
 // perInstance tells whether a condition is asked for each instance of a for_each, not once before them.

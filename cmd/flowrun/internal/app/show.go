@@ -175,6 +175,10 @@ func findNodeToShow(p *runner.Past, step string) (*view.Node, error) {
 	list := p.View.Named(step)
 	switch len(list) {
 	case 0:
+		if all := p.View.Node(step[:max(0, strings.LastIndexByte(step, '['))]); all != nil && all.Unmade() > 0 {
+			return nil, &args.Error{Message: fmt.Sprintf("%q does not exist yet: of the %d instances of %q, %d wait for a slot (max_concurrency)", step, all.Members, all.Path, all.Unmade()),
+				Hint: "See flowrun runs show " + p.Run}
+		}
 		return nil, &args.Error{Message: fmt.Sprintf("%q does not exist yet: the group around it has not started it", step),
 			Hint: "See flowrun runs show " + p.Run}
 	case 1:

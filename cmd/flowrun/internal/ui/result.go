@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -91,7 +92,7 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, scene Scene, now event.Time
 			t.Printf("%s\n", line)
 			continue
 		}
-		t.Printf("%s\n", line+ran(r, nodes[i].n)+described(t, r, nodes[i].n))
+		t.Printf("%s\n", line+queued(r, nodes[i].n)+ran(r, nodes[i].n)+described(t, r, nodes[i].n))
 		begunBelow(t, begun, nodes[i].n.Path, now)
 	}
 	if r.Status.Terminal() {
@@ -106,6 +107,20 @@ func described(t *Term, r *view.Run, n *view.Node) string {
 		return ""
 	}
 	return "  " + t.Style(dim, Truncate(Clean(text), SaidCells))
+}
+
+// queued says that a node, or instances of it, wait for a slot.
+func queued(r *view.Run, n *view.Node) string {
+	unmade := n.Unmade()
+	switch {
+	case r.WaitsForSlot(n):
+		return "  waits for a slot"
+	case unmade == 1:
+		return ", 1 waits for a slot"
+	case unmade > 1:
+		return fmt.Sprintf(", %d wait for a slot", unmade)
+	}
+	return ""
 }
 
 // ran is why a node runs or ran, which a row of the live tree leaves out.
