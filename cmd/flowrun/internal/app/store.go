@@ -91,10 +91,15 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 		a.saySo("traces are not sent: " + err.Error())
 	}
 	s, err := standalone.Open(dir, o)
+	return s, adviseOtherStore(err)
+}
+
+// adviseOtherStore adds advice to the error of a store that this user may not use.
+func adviseOtherStore(err error) error {
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		err = fmt.Errorf("%w\n%s", err, doctor.OtherStore)
+		return fmt.Errorf("%w\n%s", err, doctor.OtherStore)
 	}
-	return s, err
+	return err
 }
 
 // openExisting opens the store in dir, for reading if drive is nil. It returns engine.ErrNoStore if
@@ -105,7 +110,7 @@ func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
 	}
 	s, err := standalone.Read(dir)
 	if drive == nil || err != nil && !errors.As(err, new(*engine.OlderStore)) {
-		return s, err
+		return s, adviseOtherStore(err)
 	}
 	if err == nil {
 		s.Close()

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/flowrun/flowrun/memory/private"
@@ -11,8 +12,16 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// OtherStore is the advice about a store that may not be written.
-const OtherStore = "Change its permissions, or name another store with --store or FLOWRUN_STORE."
+// OtherStore is the advice about a store that this user may not read or write.
+const OtherStore = "Run flowrun as the owner of the store, change its permissions, or name another store with --store or FLOWRUN_STORE."
+
+// adviseStore returns advice about a store that does not open. A store that this user may not read may be undamaged.
+func adviseStore(err error) string {
+	if errors.Is(err, fs.ErrPermission) {
+		return OtherStore
+	}
+	return beginAnew
+}
 
 // foreignStore is the advice about a database that another program made.
 const foreignStore = "No command in it was run. If the store came from elsewhere, name one of your own with --store or FLOWRUN_STORE. If it is yours, restore a backup."

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/memory/entry"
 	memories "github.com/flowrun/flowrun/memory/store"
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // All that damage took is told: by id as far as ids are left, by number beyond that, and to the last one where one asks for it.
@@ -42,6 +43,12 @@ func TestWhatMayNotBeReadIsNotThrownAway(t *testing.T) {
 		t.Error(fix)
 	}
 	if fix := adviseMemory(memories.ErrNotStore); fix != beginAnewMemory {
+		t.Error(fix)
+	}
+	if fix := adviseStore(fmt.Errorf("store x: %w", &fs.PathError{Op: "open", Path: "store", Err: fs.ErrPermission})); fix != OtherStore {
+		t.Error(fix)
+	}
+	if fix := adviseStore(engine.ErrForeign); fix != beginAnew {
 		t.Error(fix)
 	}
 }

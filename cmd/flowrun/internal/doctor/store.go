@@ -40,7 +40,7 @@ func (d *Doctor) aboutStore(path string) []ui.Finding {
 	case errors.Is(err, engine.ErrForeign):
 		return append(out, wrong("database", err.Error(), foreignStore))
 	case err != nil:
-		return append(out, wrong("runs", err.Error(), beginAnew))
+		return append(out, wrong("runs", err.Error(), adviseStore(err)))
 	}
 	if p := aboutReaders(dir); p != nil {
 		out = append(out, *p)
@@ -48,18 +48,18 @@ func (d *Doctor) aboutStore(path string) []ui.Finding {
 	defer s.Close()
 	infos, err := s.List(context.Background(), 0)
 	if err != nil {
-		return append(out, wrong("runs", err.Error(), beginAnew))
+		return append(out, wrong("runs", err.Error(), adviseStore(err)))
 	}
 	flags := d.FlagsFor(dir)
 	out = append(append(out, aboutRuns(infos, flags)...), aboutFutureRuns(infos)...)
 	limits, err := s.Limits(context.Background())
 	if err != nil {
-		return append(out, wrong("limits", err.Error(), beginAnew))
+		return append(out, wrong("limits", err.Error(), adviseStore(err)))
 	}
 	out = append(out, aboutLimits(limits, flags)...)
 	h, err := s.Examine(context.Background(), d.Newest)
 	if err != nil {
-		return append(out, wrong("journals", err.Error(), beginAnew))
+		return append(out, wrong("journals", err.Error(), adviseStore(err)))
 	}
 	return append(out, aboutHealth(&h, dir, flags)...)
 }
