@@ -34,7 +34,7 @@ type stage struct {
 var shipWorkflow = &ir.Workflow{Name: "ship", Nodes: []ir.Node{
 	{Name: "design", Kind: ir.Step},
 	{Name: "build", Kind: ir.Parallel, Children: []ir.Node{{Name: "api", Kind: ir.Step, ForEach: &ir.Expr{}}, {Name: "ui", Kind: ir.Step}}},
-	{Name: "release", Kind: ir.Step},
+	{Name: "release", Kind: ir.Step, Needs: []string{"build"}},
 }}
 
 func newStage(w *ir.Workflow, columns, rows int, make func(*Term, Scene) Progress) *stage {

@@ -86,13 +86,18 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, scene Scene, now event.Time
 		return
 	}
 	nodes := rowsOf(r.Roots, 0, r.Stands, which.All)
+	for i := range nodes {
+		if n := nodes[i].n; n != nil {
+			nodes[i].said = queued(r, n)
+		}
+	}
 	begun = begun[max(0, len(begun)-MaxBegunShown):]
 	for i, line := range rows(t, nodes, now, 0, 0) {
 		if nodes[i].n == nil {
 			t.Printf("%s\n", line)
 			continue
 		}
-		t.Printf("%s\n", line+queued(r, nodes[i].n)+ran(r, nodes[i].n)+described(t, r, nodes[i].n))
+		t.Printf("%s\n", line+ran(r, nodes[i].n)+described(t, r, nodes[i].n))
 		begunBelow(t, begun, nodes[i].n.Path, now)
 	}
 	if r.Status.Terminal() {
@@ -114,11 +119,11 @@ func queued(r *view.Run, n *view.Node) string {
 	unmade := n.Unmade()
 	switch {
 	case r.WaitsForSlot(n):
-		return "  waits for a slot"
+		return "waits for a slot"
 	case unmade == 1:
-		return ", 1 waits for a slot"
+		return "1 waits for a slot"
 	case unmade > 1:
-		return fmt.Sprintf(", %d wait for a slot", unmade)
+		return fmt.Sprintf("%d wait for a slot", unmade)
 	}
 	return ""
 }

@@ -21,7 +21,7 @@ const (
 type rowNode struct {
 	n     *view.Node
 	depth int
-	said  string // the last word of its agent
+	said  string // the last word of its agent, or that it waits for a slot
 	// stands is where the clock of an interrupted run stands; 0 for others.
 	stands event.Time
 	// folded replaces the node: it counts nodes that are not shown. n is nil.

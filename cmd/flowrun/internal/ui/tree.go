@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -202,7 +203,7 @@ func (p *Tree) lines(columns, rows int) []string {
 	if p.small = p.small || p.run.Size()+1 > bound; !p.small {
 		var nodes []rowNode
 		p.run.Each(func(n *view.Node, depth int) {
-			nodes = append(nodes, rowNode{n: n, depth: depth, said: p.word(n), stands: p.run.Stands})
+			nodes = append(nodes, rowNode{n: n, depth: depth, said: cmp.Or(p.word(n), queued(p.run, n)), stands: p.run.Stands})
 		})
 		return append(p.rows(nodes, columns), p.footer(columns))
 	}
@@ -216,7 +217,7 @@ func (p *Tree) lines(columns, rows int) []string {
 	}
 	p.active = stillActive(p.active)
 	for _, n := range p.active[:min(len(p.active), bound-1)] {
-		under = append(under, rowNode{n: n, depth: -1, said: p.word(n), stands: p.run.Stands})
+		under = append(under, rowNode{n: n, depth: -1, said: cmp.Or(p.word(n), queued(p.run, n)), stands: p.run.Stands})
 	}
 	return append(p.rows(under, columns), p.footer(columns))
 }
