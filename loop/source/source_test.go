@@ -80,7 +80,7 @@ func (b *bench) answer(r event.SourceRequest) event.AttemptFinished {
 	}
 	r.List = r.Source
 	return b.x.Execute(context.Background(), event.Attempt{Ticket: 1, Node: r.Source, Kind: event.SourceAttempt, Key: "key", Dir: b.dir, Source: &r,
-		Base: map[string]string{"PATH": os.Getenv("PATH")}, Timeout: 20 * time.Second})
+		Base: map[string]string{"PATH": os.Getenv("PATH")}, Timeout: 2 * time.Minute})
 }
 
 // output asks a source that must answer.

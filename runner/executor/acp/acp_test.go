@@ -212,7 +212,7 @@ func attempt(t *testing.T, how string) event.Attempt {
 	t.Helper()
 	self, _ := os.Executable()
 	return event.Attempt{Ticket: 1, Node: "s", Name: "s", Attempt: 1, Run: "r", Workflow: "w", Kind: event.ACPAgentAttempt, Argv: []string{self, "agent", how}, Dir: t.TempDir(),
-		Timeout: 20 * time.Second, Agent: &event.AgentRequest{Name: "a", Type: "acp", Task: "Do it.", ACP: &ir.ACP{}}}
+		Timeout: 2 * time.Minute, Agent: &event.AgentRequest{Name: "a", Type: "acp", Task: "Do it.", ACP: &ir.ACP{}}}
 }
 
 func brief(f event.AttemptFinished) string {

@@ -122,7 +122,7 @@ func newTest(t *testing.T, h *heard) *Executor {
 func stdio(tool string, with map[string]any, words ...string) event.Attempt {
 	self, _ := os.Executable()
 	return event.Attempt{Ticket: 1, Node: "s", Name: "s", Attempt: 1, Run: "r", Workflow: "w", Kind: event.MCPAgentAttempt, Argv: append([]string{self, "server"}, words...),
-		Timeout: 20 * time.Second, Agent: &event.AgentRequest{Name: "a", Type: "mcp", With: with, Tool: &event.ToolRequest{Name: tool}}}
+		Timeout: 2 * time.Minute, Agent: &event.AgentRequest{Name: "a", Type: "mcp", With: with, Tool: &event.ToolRequest{Name: tool}}}
 }
 
 // web is the same attempt at a server over HTTP.
