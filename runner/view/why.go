@@ -67,13 +67,13 @@ func (r *Run) Why(n *Node) string {
 const Slot = "it waits for a slot: no more nodes may run at once (max_concurrency)"
 
 // WaitsForSlot tells that a node is pending though all that it waits for has ended: as many nodes run as max_concurrency of a workflow or a
-// group allows. It is false where the view cannot know. It costs the same whatever the size of the run.
+// group allows. It is false where the view cannot know, and where no process drives the run. It costs the same whatever the size of the run.
 func (r *Run) WaitsForSlot(n *Node) bool {
 	d := r.declared[n.Name]
 	switch {
 	case n.Status != event.Pending || d == nil || len(d.Children) > 0 || r.Targets != nil || r.final[n.Name]:
 		return false
-	case r.Status.Terminal() || r.Leaves[event.Running] == 0 || n.Parent != nil && n.Parent.Status != event.Running:
+	case r.Stands != 0 || r.Status.Terminal() || r.Leaves[event.Running] == 0 || n.Parent != nil && n.Parent.Status != event.Running:
 		return false
 	}
 	return !slices.ContainsFunc(r.awaited(n, d), func(name string) bool {

@@ -118,6 +118,7 @@ func described(t *Term, r *view.Run, n *view.Node) string {
 func queued(r *view.Run, n *view.Node) string {
 	unmade := n.Unmade()
 	switch {
+	case r.Stands != 0:
 	case r.WaitsForSlot(n):
 		return "waits for a slot"
 	case unmade == 1:
