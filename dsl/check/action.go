@@ -52,16 +52,6 @@ func init() { // the rules lead back to what reads the table
 	}
 }
 
-// actionsThat lists the actions that something fits.
-func actionsThat(fits func(ir.ActionKind) bool) (names []string) {
-	for _, k := range ir.ActionKinds {
-		if fits(k) {
-			names = append(names, string(k))
-		}
-	}
-	return names
-}
-
 // action checks that a step does exactly one thing, and that what stands beside it belongs to it.
 func (c *checker) action(n *Node) {
 	var found []string
@@ -90,26 +80,105 @@ func (c *checker) action(n *Node) {
 	for _, src := range n.Src.Body.Attrs {
 		with := schema.ActionsWith(src.Name)
 		if with != nil && n.attr(src.Name) != nil && !contains(with, found[0]) {
-			detail := fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", schema.Either(with))
+			detail := n.misfit(src.Name)
+			if detail == "" {
+				detail = fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", schema.Either(with))
+			}
 			if b := n.Inner(found[0]); b != nil && b.Schema.Attr(src.Name) != nil {
 				detail = fmt.Sprintf("The block %s has this attribute, too. Write it there:  %s { %s = … }.", found[0], found[0], src.Name)
 			}
 			c.report(diag.Diagnostic{Code: "F0127", Subject: src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", src.Name, found[0]), Detail: detail})
 		}
 	}
-	if a := n.attr("escalate"); a != nil && !n.Does.Undone() {
-		c.report(diag.Diagnostic{Code: "F0127", Subject: a.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("escalate has no effect with %s", found[0]),
-			Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(actionsThat(ir.ActionKind.Undone)))})
+	useless := func(name string, at diag.Range) {
+		c.report(diag.Diagnostic{Code: "F0127", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", name, found[0]), Detail: n.misfit(name)})
+	}
+	if a := n.attr("escalate"); a != nil && !n.Does.Outward() {
+		useless("escalate", a.Src.Range)
 	}
 	for _, x := range []struct {
 		kind string
 		fits func(ir.ActionKind) bool
-	}{{"retry", ir.ActionKind.Retried}, {"compensate", ir.ActionKind.Undone}, {"classify", ir.ActionKind.Undone}} {
+	}{{"compensate", ir.ActionKind.Undone}, {"classify", ir.ActionKind.Outward}} {
 		if b := n.Inner(x.kind); b != nil && !x.fits(n.Does) {
-			c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", x.kind, found[0]),
-				Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(actionsThat(x.fits)))})
+			useless(x.kind, b.Src.Range)
 		}
 	}
+	if !n.Does.Judged() {
+		for _, g := range n.Gates {
+			useless("gate", g.Src.Range)
+		}
+	}
+	n.waitsAgain = n.Does.Course() == ir.Pausing && c.asksAgain(n)
+	b := n.Inner("retry")
+	if b == nil || n.Does.Retried() {
+		return
+	}
+	if !n.waitsAgain {
+		useless("retry", b.Src.Range)
+		return
+	}
+	for _, a := range b.Src.Body.Attrs {
+		if a.Name != "max_attempts" && b.attr(a.Name) != nil {
+			c.report(diag.Diagnostic{Code: "F0127", Subject: a.Range, Context: n.Words(), Summary: fmt.Sprintf("retry.%s has no effect with %s", a.Name, found[0]),
+				Detail: "After the verdict of a gate the step waits again at once; a timeout, and the no of a person, are not tried again. Write only  retry { max_attempts = 3 }.  For a timeout, write  escalate = escalation.NAME."})
+		}
+	}
+}
+
+// WaitsAgain reports whether the node is a wait or an approval with a gate that can have it wait again.
+func (n *Node) WaitsAgain() bool { return n.waitsAgain }
+
+// misfit says why an attribute or a block has no effect with the action of a step, and what to write instead; "" if nothing special is known.
+func (n *Node) misfit(name string) string {
+	does, course := string(n.Does), n.Does.Course()
+	around := func(what string) string {
+		return fmt.Sprintf("Write it on a group around the step:  sequence \"NAME\" { %s … }.", what)
+	}
+	switch name {
+	case "env", "dir":
+		return fmt.Sprintf("It is for programs, and only run and agent start one. Remove %s, or write it in a step with run.", name)
+	case "fallback":
+		if n.Does.Outward() {
+			return "It names other agents for a task, and only a step with agent has one. Write what follows a failure as  escalate = escalation.NAME,  or remove it."
+		}
+		return "It names other agents for a task, and only a step with agent has one. Remove it."
+	case "timeout":
+		if course == ir.Computed {
+			return fmt.Sprintf("%s takes no time. Remove it.", does)
+		}
+		return fmt.Sprintf("It limits an attempt of a program, an agent or a service, and the store carries out %s. Write  deadline { after = … }.", does)
+	case "quota":
+		return fmt.Sprintf("A quota is taken by an attempt that holds a slot, and %s holds none. %s", does, around("quota = quota.NAME"))
+	case "retry":
+		switch course {
+		case ir.Stored:
+			return fmt.Sprintf("%s makes no attempts: the store carries it out once. Write a block  repeat  with  max = 3  and  until = \"result.status == 'succeeded'\".", does)
+		case ir.Pausing:
+			return "It counts how often the step waits again after a gate with on_fail = \"retry\", and this step has no such gate; a timeout, and the no of a person, are not tried again. Write  gates = [gate.NAME],  or  escalate = escalation.NAME  for what follows a failure."
+		}
+		return fmt.Sprintf("%s would give the same again. Remove it, or write it in a step that makes attempts.", does)
+	case "escalate":
+		return fmt.Sprintf("It is for failures of programs, services and people, and %s is computed by the run itself. %s", does, around("escalate = escalation.NAME"))
+	case "classify":
+		if n.Does == ir.FailAction {
+			return "The step says itself what kind its error has. Write  fail { kind = \"fatal\" }."
+		}
+		return fmt.Sprintf("It is for failures of programs, services and people, and %s is computed by the run itself. Remove it.", does)
+	case "compensate":
+		return fmt.Sprintf("It undoes what a step has done outside of the run, and %s does nothing there. Write it in the step whose work it undoes.", does)
+	case "gates", "gate":
+		return fmt.Sprintf("A gate judges a result, and %s has none. Remove it, or write it in a step before.", does)
+	case "output":
+		switch {
+		case n.Does == ir.ApproveAction:
+			return "The output of an approval always has the same members. Write what people enter as  approve { input \"NAME\" { type = TYPE } }."
+		case n.Does == ir.WaitAction:
+			return "The output of a wait is the data of its event. Write  wait { data = TYPE }."
+		}
+		return fmt.Sprintf("%s has no output. Remove it.", does)
+	}
+	return ""
 }
 
 func valueOutput(c *checker, w *Workflow, n *Node) value.Type {

@@ -75,7 +75,7 @@ func (c *checker) adaptRule(w *Workflow, n *Node, r *Block, nodes []*Node) {
 			Detail: "It sets the inputs of the workflow that the rule starts:  workflow = workflow.NAME."})
 	case limit != nil && !slices.ContainsFunc(nodes, (*Node).spends):
 		report(diag.Diagnostic{Code: "F0322", Subject: limit.span(), Summary: "The rule limits no attempts",
-			Detail: "max_concurrency limits attempts of steps, and value, wait, fail and end make no attempts. Remove the rule."})
+			Detail: "max_concurrency limits attempts of steps, and value, wait, approve, fail and end make no attempts. Remove the rule."})
 	}
 	if when != nil && when.Expr != nil && !slices.ContainsFunc(when.Expr.Reads, changes) {
 		report(diag.Diagnostic{Code: "F0323", Subject: when.span(), Summary: "The condition of the rule never changes",

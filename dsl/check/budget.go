@@ -22,7 +22,7 @@ func (c *checker) budget(of *Block, nodes []*Node) {
 	}
 	if !slices.ContainsFunc(nodes, (*Node).spends) {
 		d.Summary = "Nothing in the budget makes an attempt"
-		d.Detail = "A budget limits the attempts of steps and the usage of agents. value, wait, fail and end make no attempts. Remove the budget."
+		d.Detail = "A budget limits the attempts of steps and the usage of agents. value, wait, approve, fail and end make no attempts. Remove the budget."
 		c.report(d)
 		return
 	}

@@ -146,6 +146,7 @@ type Node struct {
 
 	final      bool                // in finally
 	again      bool                // see GatesAskAgain
+	waitsAgain bool                // see WaitsAgain
 	with       []*Node             // see asksSuccess
 	escalation *Block              // nil: it has none
 	reads      *textReads          // made by readsSteps

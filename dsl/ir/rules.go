@@ -55,10 +55,15 @@ const LoopsPublish Rule = "loops_publish"
 // PlainFigures has a loop that tells of its target write a throughput of a thousand and more in digits, where it was 4.84e+04.
 const PlainFigures Rule = "plain_figures"
 
+// PausesFailAsAttempts lets a wait or an approval that fails go the way of a failed attempt: the rules of classify are asked, a gate that asks for
+// better work lets it wait again, and then its escalation is asked. Gates do not judge the revision that a person asks for. Before, it failed at
+// once, and they did.
+const PausesFailAsAttempts Rule = "pauses_fail_as_attempts"
+
 // since has, for each rule, the behaviour number from which on the rule holds. A row comes together with a raised [Behaviour], and
 // stays as long as journals of a lower number are read.
 var since = map[Rule]int{PlainReasons: 2, ClassifyFirst: 2, BoundedKV: 2, PausesAsk: 2, HeldGroupsBegin: 2, EndingRunsNoGates: 2, EndedGroupsLetGo: 2, EndedGroupsCollect: 2,
-	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, AbortedInstancesCount: 2, LoopsPublish: 2, PlainFigures: 2}
+	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, AbortedInstancesCount: 2, LoopsPublish: 2, PlainFigures: 2, PausesFailAsAttempts: 2}
 
 // Rules are the changes of meaning that hold for one behaviour number. nil: none.
 type Rules map[Rule]bool

@@ -95,11 +95,11 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		return out
 	}
 	out.Action, out.Fallback = action(n, own), assignees(n.Attrs["fallback"])
-	if out.Action.Kind().Retried() {
-		out.Retry = l.retry(n, own.retry)
-	}
 	out.Compensate = compensate(n, own.shell)
 	out.Gates = l.gates(n, own.shell)
+	if out.Action.Kind().Retried() || n.WaitsAgain() {
+		out.Retry = l.retry(n, own.retry)
+	}
 	return out
 }
 

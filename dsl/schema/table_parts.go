@@ -182,7 +182,7 @@ workflow "w" {
 
 // partBlocks are the blocks that say something of the node or workflow that they stand in.
 var partBlocks = map[string]*Block{
-	"retry": {Doc: "When a failed attempt is tried again.", Once: true, Attrs: attrs(
+	"retry": {Doc: "When a failed attempt is tried again. A step with wait or approve has only max_attempts: how often it waits, with gates that have on_fail = \"retry\".", Once: true, Attrs: attrs(
 		Attr{Name: "max_attempts", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxAttempts, Default: "1", Doc: "Maximum number of attempts, including the first."},
 		Attr{Name: "base_delay", Kind: Duration, Default: `"1s"`, Doc: "Wait before the second attempt."},
 		Attr{Name: "max_delay", Kind: Duration, Default: `"1m"`, Doc: "Longest wait."},

@@ -449,7 +449,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxConcurrency, Default: "8", Doc: "How many attempts of a run may run at once."},
 			Attr{Name: "timeout", Kind: Duration, Doc: "Maximum time for a whole run. The clock stops while no process runs it."},
 			env, pass, dir, sh, hold,
-			Attr{Name: "escalate", Kind: Ref, RefKind: "escalation", Doc: "Default escalation of the steps, but not of groups: a failure escalates once. Steps in finally use only their own escalation."})},
+			Attr{Name: "escalate", Kind: Ref, RefKind: "escalation", Doc: "Default escalation of the steps, but not of groups: a failure escalates once. Steps in finally, waits and approvals use only their own escalation."})},
 	"output": {Label: "name", Doc: "A result of the workflow, computed at the end of the run.",
 		Attrs: attrs(Attr{Name: "value", Kind: Value, Want: value.AnyType, Required: true, Doc: "Value of the output."}, desc, later("output.sensitive"))},
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,22 +144,37 @@ func (m *Machine) leaveAsk(r ref, status event.Status) {
 // startApproval has an approval wait for people.
 func (m *Machine) startApproval(r ref) {
 	a, sc := m.node(r).Action.(*ir.Approve), m.newScope(r)
-	m.liveState(r).attempts = 1
+	m.liveState(r).attempts++
 	q, failure := m.composer.Approval(a, sc)
 	if failure != nil {
-		m.failNode(r, failure)
+		m.failPause(r, failure)
 		return
 	}
+	m.tellRefusal(r, a, q)
 	if a.Timeout != nil {
 		var err error
 		if q.Until, err = m.evalDue(a.Timeout, sc); err != nil {
-			m.failNode(r, compose.EvaluationError("timeout", err))
+			m.failPause(r, compose.EvaluationError("timeout", err))
 			return
 		}
 	}
 	m.openAsk(r, q)
 	m.sendMessage(r, a.Notify, m.run.Run+" "+q.Shown, event.Message{Kind: event.MessageApproval, Level: "info", Title: fmt.Sprintf("%s waits for an approval", q.Node),
 		Text: q.Prompt, Decide: m.answerLine(q), Data: map[string]any{"node": q.Node, "show": q.Show, "shown": q.Shown}})
+}
+
+// tellRefusal adds to a question that is asked again what the gates said of the last answer, unless the question reads that itself.
+func (m *Machine) tellRefusal(r ref, a *ir.Approve, q *event.Ask) {
+	said := ""
+	if m.behaviour[ir.PausesFailAsAttempts] {
+		said = m.feedbackOf(r)
+	}
+	readsIt := func(e *ir.Expr) bool {
+		return e != nil && slices.ContainsFunc(e.Reads, func(of ir.Ref) bool { return of.Root == "feedback" })
+	}
+	if said != "" && !readsIt(&a.Prompt) && !readsIt(a.Show) {
+		q.Prompt += "\n\nThe last answer was not accepted:\n" + said
+	}
 }
 
 // plainPath is a path of a node that a shell takes as it is.
@@ -190,7 +206,7 @@ func (m *Machine) settleApproval(r ref, a *asking, word event.Word, by []string)
 	if message == "" {
 		message = fmt.Sprintf("%s rejected it", last.By)
 	}
-	m.failNode(r, rejected(message))
+	m.failPause(r, rejected(message))
 }
 
 // defaultApproval ends an approval that nobody has decided in time.
@@ -199,7 +215,7 @@ func (m *Machine) defaultApproval(r ref, a *asking) {
 	approve := m.node(r).Action.(*ir.Approve)
 	if approve.Default != ir.ApproveByDefault {
 		m.endAsk(r, event.WordReject, nil, why)
-		m.failNode(r, rejected(why))
+		m.failPause(r, rejected(why))
 		return
 	}
 	m.endAsk(r, event.WordApprove, nil, why)
@@ -229,5 +245,9 @@ func (m *Machine) approve(r ref, decision string, by []string, last event.Decisi
 		inputs = map[string]value.Value{}
 	}
 	m.liveState(r).output = map[string]any{"decision": decision, "by": names, "comment": last.Comment, "at": m.now.String(), "input": inputs}
+	if decision == "revised" && m.behaviour[ir.PausesFailAsAttempts] { // the next round asks again, and has the answer that gates judge
+		m.finishNode(r, event.Succeeded, "")
+		return
+	}
 	m.deliverOutput(r)
 }

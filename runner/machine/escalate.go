@@ -397,7 +397,7 @@ func (m *Machine) healingFinished(a *attempt, f *event.ChildFinished) {
 // tryOnceMore makes another attempt of a step, or all of a group again.
 func (m *Machine) tryOnceMore(r ref, reason string) {
 	n, s, d := m.node(r), m.state(r), m.liveState(r)
-	if spent, _ := m.spentAround(r, oneAttempt, false); spent != nil {
+	if spent, _ := m.spentAround(r, oneAttempt, false); spent != nil && !isPause(n) {
 		m.failSpent(r, spent)
 		return
 	}

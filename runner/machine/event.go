@@ -99,19 +99,20 @@ func (m *Machine) offerEvent(t task) {
 
 // eventWait is the wait of a node for an event.
 type eventWait struct {
-	place int    // in heard.waits
-	taker string // the path of the node without iterations
+	place int        // in heard.waits
+	taker string     // the path of the node without iterations
+	since event.Time // when it began
 }
 
 // startEventWait has a node wait for an event, or take one that has come before.
 func (m *Machine) startEventWait(r ref, w *ir.Wait) {
 	d := m.liveState(r)
-	d.attempts = 1
+	d.attempts++
 	var until event.Time
 	if w.Timeout != nil {
 		var err error
 		if until, err = m.evalDue(w.Timeout, m.newScope(r)); err != nil {
-			m.failNode(r, compose.EvaluationError("timeout", err))
+			m.failPause(r, compose.EvaluationError("timeout", err))
 			return
 		}
 	}
@@ -119,12 +120,15 @@ func (m *Machine) startEventWait(r ref, w *ir.Wait) {
 	if h == nil {
 		h = m.listen(w.Event)
 	}
-	m.coldState(r).waits = &eventWait{place: len(h.waits), taker: m.pathWithoutIterations(r)}
+	m.coldState(r).waits = &eventWait{place: len(h.waits), taker: m.pathWithoutIterations(r), since: m.now}
 	h.waits = append(h.waits, r)
 	n, from := m.node(r), m.state(r).status
 	m.startParents(r)
-	m.state(r).status, d.started = event.Waiting, m.now
-	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: 1, Reason: fmt.Sprintf("for the event %q", w.Event),
+	m.state(r).status = event.Waiting
+	if d.started == 0 {
+		d.started = m.now
+	}
+	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Reason: fmt.Sprintf("for the event %q", w.Event),
 		Name: n.Name, Kind: string(n.Kind), WaitsFor: &event.WaitsFor{Kind: event.WaitEvent, Name: w.Event, Until: until}})
 	m.tellDropped(r, w.Event, h)
 	for _, e := range h.events {
@@ -182,10 +186,10 @@ func (e *heardEvent) take(taker string) {
 
 // expireEventWait fails a wait for an event that did not come in time.
 func (m *Machine) expireEventWait(r ref, t timer) {
-	w, d := m.node(r).Action.(*ir.Wait), m.liveState(r)
+	w, since := m.node(r).Action.(*ir.Wait), m.liveState(r).cold.waits.since
 	m.leaveEvents(r)
-	m.failNode(r, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
-		Message: fmt.Sprintf("the event %q did not come within %s", w.Event, t.elapsedSince(d.started))})
+	m.failPause(r, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
+		Message: fmt.Sprintf("the event %q did not come within %s", w.Event, t.elapsedSince(since))})
 }
 
 // leaveEvents ends the wait of a node for an event, if it waits for one.

@@ -23,6 +23,16 @@ func (m *Machine) failAttempt(r ref, err *event.Error) {
 	m.failClassified(r, err)
 }
 
+// failPause fails a wait or an approval. Its failure counts as that of an attempt.
+func (m *Machine) failPause(r ref, err *event.Error) {
+	m.startParents(r)
+	if m.behaviour[ir.PausesFailAsAttempts] {
+		m.failAttempt(r, err)
+		return
+	}
+	m.failNode(r, err)
+}
+
 // failClassified handles a failed attempt whose error has its kind.
 func (m *Machine) failClassified(r ref, err *event.Error) {
 	d := m.liveState(r)
@@ -40,7 +50,7 @@ func (m *Machine) failClassified(r ref, err *event.Error) {
 		return
 	}
 	again, delay, problem := m.decideRetry(r, err)
-	if again || m.hasFallback(r) {
+	if (again || m.hasFallback(r)) && !isPause(m.node(r)) {
 		if spent, _ := m.spentAround(r, oneAttempt, false); spent != nil {
 			m.failSpent(r, spent)
 			return
@@ -123,14 +133,23 @@ func (m *Machine) waitOut(r ref, err *event.Error) {
 }
 
 // queueAttempt queues a node's next attempt for its slots: that of the judge that the node waits for, or of its work.
-func (m *Machine) queueAttempt(r ref) { m.queueForSlots(r, m.liveState(r).nextGate()) }
+// A wait or an approval has no attempt to queue, and begins again.
+func (m *Machine) queueAttempt(r ref) {
+	gate := m.liveState(r).nextGate()
+	if n := m.node(r); gate == work && isPause(n) {
+		begins[n.Action.Kind()](m, r)
+		return
+	}
+	m.queueForSlots(r, gate)
+}
 
 // decideRetry reports whether a step is retried, and after how long. A final rejection is not
 // retried. Retry rules that cannot be evaluated retry nothing; problem then says why.
 func (m *Machine) decideRetry(r ref, err *event.Error) (again bool, delay time.Duration, problem string) {
 	n, d := m.node(r), m.liveState(r)
 	rejected := d.wasRejected(err)
-	if !mayRetry(n) || rejected && d.cold.refused {
+	asksAgain := isPause(n) && rejected && m.behaviour[ir.PausesFailAsAttempts] // its timeout, and a person's no, are not tried again
+	if !mayRetry(n) && !asksAgain || rejected && d.cold.refused {
 		return false, 0, ""
 	}
 	rules, sc, made := m.composer.RetryRules(n, m.agentOf(r)), m.newScope(r), d.attempts
@@ -169,6 +188,9 @@ func (m *Machine) decideRetry(r ref, err *event.Error) (again bool, delay time.D
 
 // mayRetry reports whether a failed attempt of a node can be followed by another one.
 func mayRetry(n *plan.Node) bool { return n.Kind == ir.Step && n.Action.Kind().Retried() }
+
+// isPause reports whether a node is a wait or an approval, which makes no attempt.
+func isPause(n *plan.Node) bool { return n.Kind == ir.Step && n.Action.Kind().Course() == ir.Pausing }
 
 // attemptsOf returns the default number of attempts of a step: more than one if a gate asks for
 // better work.

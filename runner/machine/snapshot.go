@@ -298,6 +298,7 @@ func (c *coder) coldState(node int, x *coldState) {
 	snapshot.Owned(s, &x.waits, func(w *eventWait) {
 		snapshot.Int(s, &w.place)
 		snapshot.Text(s, &w.taker)
+		snapshot.Time(s, &w.since)
 	})
 	snapshot.Owned(s, &x.sync, c.syncWait)
 	snapshot.Uint(s, &x.room)

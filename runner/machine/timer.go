@@ -264,15 +264,17 @@ func (m *Machine) startWait(r ref) {
 		return
 	}
 	d := m.liveState(r)
-	d.attempts = 1
+	d.attempts++
 	due, err := m.evalWaitEnd(m.node(r).Action.(*ir.Wait), m.newScope(r))
 	if err != nil {
-		m.failNode(r, compose.EvaluationError("wait", err))
+		m.failPause(r, compose.EvaluationError("wait", err))
 		return
 	}
 	if due <= m.now {
 		m.startParents(r)
-		d.started = m.now
+		if d.started == 0 {
+			d.started = m.now
+		}
 		m.deliverOutput(r)
 		return
 	}

@@ -238,6 +238,9 @@ func (o *outliner) attempts(n *plan.Node) *int {
 
 // withLevels adds the attempts that the levels of an escalation let a step make.
 func (o *outliner) withLevels(n *plan.Node, sum *int) *int {
+	if n.Action.Kind().Course() == ir.Pausing {
+		return sum
+	}
 	for i, to := range n.To() {
 		more := new(1)
 		switch l := &n.Escalation.Levels[i]; {

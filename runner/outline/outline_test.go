@@ -250,6 +250,18 @@ func TestWorstCase(t *testing.T) {
     retry { max_attempts = 9 }
     budget { attempts = 5 }
   }`, `{"attempts":5,"attempts_known":5,"tokens":0,"cost_usd":0}`},
+		{"a wait makes no attempts, and its gates one each time", `step "s" {
+    wait { event = "job" }
+    retry { max_attempts = 4 }
+    gate "good" {
+      run     = ["good"]
+      on_fail = "retry"
+    }
+  }
+  step "t" {
+    approve { prompt = "?" }
+    gates = [gate.probe]
+  }`, `{"attempts":5,"attempts_known":5,"attempts_of_gates":5,"tokens":0,"cost_usd":0}`},
 		{"an agent that nobody knows", `step "s" { agent = agent.c }`, `{"attempts":1,"attempts_known":1,"tokens":null,"cost_usd":null,"agents_without_usage":["c"]}`},
 	} {
 		g := graph(t, `

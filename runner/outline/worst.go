@@ -351,6 +351,8 @@ func (c *counter) attemptsAnew(n *plan.Node, most event.Bounds) (l load) {
 	switch {
 	case n.Action.Kind().Course() == ir.Called:
 		return c.callLoad(n, most, load{}, c.tries(n, nil))
+	case n.Action.Kind().Course() == ir.Pausing:
+		return c.pauses(n)
 	case n.Own == nil:
 		return c.turn(n, nil)
 	}
@@ -365,11 +367,22 @@ func (c *counter) oneMore(n *plan.Node, most event.Bounds) (l load) {
 	if n.Action.Kind().Course() == ir.Called {
 		return c.callLoad(n, most, load{}, new(1))
 	}
-	l.own = 1
+	if n.Action.Kind().Course() != ir.Pausing {
+		l.own = 1
+	}
 	for _, g := range agentsOf(n) {
 		l.most(c.attempt(g))
 	}
 	l.add(c.gates(n))
+	return l
+}
+
+// pauses is the load of a wait or an approval: that of its gates, as often as one of them can have it wait again.
+func (c *counter) pauses(n *plan.Node) load {
+	l := c.gates(n)
+	if l.total() > 0 && slices.ContainsFunc(n.Gates, func(g *ir.Gate) bool { return g.OnFail == ir.OnFailRetry }) {
+		return l.times(c.tries(n, nil), n.Name)
+	}
 	return l
 }
 
@@ -392,8 +405,11 @@ func (c *counter) plainStep(n *plan.Node, most event.Bounds) (l load) {
 		l.after = 1
 	}
 	switch n.Action.Kind().Course() {
-	case ir.Computed, ir.Pausing:
+	case ir.Computed:
 		l.add(c.gates(n))
+		return l
+	case ir.Pausing:
+		l.add(c.pauses(n))
 		return l
 	case ir.Stored:
 		l.own = 1

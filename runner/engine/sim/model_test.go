@@ -630,10 +630,10 @@ func (m *model) blockBelow(n *ir.Node, in *activation) {
 func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 	o := &outcome{status: event.Succeeded, attempts: 1}
 	switch {
-	case did[*ir.Wait](n) != nil, did[*ir.Emit](n) != nil, did[*ir.Sync](n) != nil:
+	case did[*ir.Emit](n) != nil, did[*ir.Sync](n) != nil:
 		return o
-	case did[*ir.Approve](n) != nil:
-		return m.approval(n, did[*ir.Approve](n), in, path)
+	case did[*ir.Wait](n) != nil, did[*ir.Approve](n) != nil:
+		return m.pause(n, in, path)
 	case did[*ir.Fail](n) != nil:
 		return &outcome{status: event.FailedS, attempts: 1, err: &event.Error{Kind: event.Blocking}}
 	case did[*ir.KV](n) != nil:

@@ -79,6 +79,7 @@ func (w *writer) asksPeople(depth int, timed bool) {
 		w.line(depth+3, "default = %q", []string{"approve", "reject"}[r.IntN(2)])
 	}
 	w.line(depth+2, "}")
+	w.judgesPause(depth+2, r)
 	w.line(depth+1, "}")
 	if maybe(2) {
 		w.line(depth+1, `step "%sz" { run = ["do"] }`, name)
@@ -162,7 +163,7 @@ func (c *simulation) decision(run, node string, attempt int, kind event.AskKind,
 		d.Word = event.WordStop
 	case kind == event.AskEscalation && dice < 4:
 		d.Word = event.WordRetry
-	case kind == event.AskEscalation && dice < 6:
+	case kind == event.AskEscalation && (dice < 6 || dice < 8 && c.isPause(node)): // no text can stand in for the output of a pause
 		d.Word = event.WordSkip
 	case kind == event.AskEscalation && dice < 8:
 		d.Word, d.Output = event.WordOverride, "by hand"
@@ -182,6 +183,18 @@ func (c *simulation) decision(run, node string, attempt int, kind event.AskKind,
 	return d
 }
 
+// isPause reports whether a path is that of a wait or an approval.
+func (c *simulation) isPause(path string) bool {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	name, _, _ = strings.Cut(name, "[")
+	for i := range c.program.Workflows {
+		if n := c.program.Workflows[i].Find(name); n != nil {
+			return n.Action != nil && n.Action.Kind().Course() == ir.Pausing
+		}
+	}
+	return false
+}
+
 // help is what the agent of a pool gives in the place of the person who is its other member.
 func (c *simulation) help(run string, f *event.AttemptFinished) {
 	d := c.decision(run, f.Node, f.Attempt, event.AskTask, false)
@@ -190,20 +203,45 @@ func (c *simulation) help(run string, f *event.AttemptFinished) {
 	}
 }
 
-// approval is what an approval comes to in the model.
-func (m *model) approval(n *ir.Node, a *ir.Approve, in *activation, path string) *outcome {
+// pause is what a wait or an approval comes to in the model.
+func (m *model) pause(n *ir.Node, in *activation, path string) *outcome {
+	o, l := &outcome{status: event.Succeeded}, m.ladder(n)
+	for {
+		o.attempts++
+		rejected, refused := false, false
+		if o.err, o.output = nil, nil; did[*ir.Approve](n) != nil {
+			o.err, o.output = m.approved(did[*ir.Approve](n), in, path, o.attempts)
+		}
+		if o.err == nil {
+			if d, _ := o.output.(map[string]any); d["decision"] == "revised" {
+				return o
+			}
+			if rejected, refused = m.judged(n, in, o, path); !rejected {
+				return o
+			}
+		}
+		m.classify(n, in, o, 0)
+		plain := func() bool { return rejected && !refused && m.again(n, in, o, 0, o.attempts, true) }
+		if !m.climb(n, in, o, path, l, rejected && m.alarmed(n, in, o), plain, func() bool { return false }) {
+			o.status, o.output = event.FailedS, nil
+			return o
+		}
+	}
+}
+
+// approved is what people say at an attempt of an approval in the model.
+func (m *model) approved(a *ir.Approve, in *activation, path string, attempt int) (*event.Error, value.Value) {
 	iteration := 0
 	for up := in; up != nil && iteration == 0; up = up.up {
 		iteration = up.iteration
 	}
-	switch d := m.c.decision(m.run, path, 1, event.AskApproval, a.Revise != "" && iteration <= whole(a.Revisions)); d.Word {
+	switch d := m.c.decision(m.run, path, attempt, event.AskApproval, a.Revise != "" && iteration <= whole(a.Revisions)); d.Word {
 	case event.WordApprove:
-		return &outcome{status: event.Succeeded, attempts: 1, output: map[string]any{"decision": "approved"}}
+		return nil, map[string]any{"decision": "approved"}
 	case event.WordRevise:
-		return &outcome{status: event.Succeeded, attempts: 1, output: map[string]any{"decision": "revised"}}
-	default:
-		return &outcome{status: event.FailedS, attempts: 1, err: &event.Error{Kind: event.Blocking, Reason: event.ReasonRejected}}
+		return nil, map[string]any{"decision": "revised"}
 	}
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonRejected}, nil
 }
 
 // answered is what a person gives for an attempt in the model.

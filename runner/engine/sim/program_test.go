@@ -527,6 +527,7 @@ func (w *writer) action(depth int, each, again, timed bool) {
 		} else {
 			w.line(depth, `wait { duration = "%ds" }`, 1+w.r.IntN(100))
 		}
+		w.judgesPause(depth, w.more)
 		return
 	case 2, 3:
 		who := []string{"agent.echo", "pool.echoes", "pool.echoes", `pool.echoes["echo"]`,
@@ -586,6 +587,24 @@ func (w *writer) gates(depth int) {
 		w.line(depth, "gates = [gate.probe, gate.quick]")
 	case 2:
 		w.line(depth, "gates = [gate.critic, gate.probe]")
+	}
+}
+
+// judgesPause lets gates judge a wait or an approval, and its failure escalate.
+func (w *writer) judgesPause(depth int, r *rand.Rand) {
+	switch r.IntN(5) {
+	case 0:
+		w.line(depth, "gates = [gate.quick]")
+	case 1:
+		w.line(depth, "gates = [gate.better, gate.quick]")
+		if r.IntN(2) == 0 {
+			w.line(depth, "retry { max_attempts = %d }", 1+r.IntN(4))
+		}
+	case 2:
+		w.line(depth, "gates = [gate.critic, gate.probe]")
+	}
+	if w.helps > 0 && r.IntN(3) == 0 {
+		w.line(depth, "escalate = escalation.e%d", r.IntN(w.helps))
 	}
 }
 
