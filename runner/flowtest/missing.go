@@ -14,14 +14,18 @@ import (
 // missingStub tells of an attempt that has no stub, once for each node and gate.
 func (t *test) missingStub(a *event.Attempt) {
 	at := t.where(a.Run, a.Node)
-	kind, name, reply := ir.StepStub, at.own, ""
+	step := t.stubName(&at)
+	kind, name, reply := ir.StepStub, step, ""
 	switch {
 	case a.Gate != "" && a.Agent != nil:
 		kind, name, reply = ir.AgentStub, a.Agent.Name, "{ output = "+sampleReview(a.Agent.With)+" }"
 	case a.Gate != "":
 		kind, name, reply = ir.GateStub, gateOf(a.Gate), "{ exit_code = 0 }"
+		if t.ownGates(name) {
+			name = step + "/" + name
+		}
 	case a.Compensate:
-		name, reply = at.own+"/compensate", "{ exit_code = 0 }"
+		name, reply = step+"/compensate", "{ exit_code = 0 }"
 	case a.Agent != nil:
 		kind, name, reply = ir.AgentStub, a.Agent.Name, "{ output = "+t.sampleOf(at.name, a)+" }"
 	case a.HTTP != nil:
@@ -40,6 +44,32 @@ func (t *test) missingStub(a *event.Attempt) {
 		text += "/" + gateOf(a.Gate)
 	}
 	t.fail(Failure{Kind: NoStub, At: t.At, Text: text, After: t.elapsed(), Block: fmt.Sprintf("%s %q {\n  replies = [%s]\n}", kind, name, reply)})
+}
+
+// stubName is the path by which a stub can name a node: behind the label, on:WORKFLOW or item:WORKFLOW of its run only if another workflow of
+// the test could have a node of the shorter path.
+func (t *test) stubName(at *spot) string {
+	home := strings.TrimSuffix(at.path, at.own)
+	if strings.HasPrefix(home, triggered) || strings.HasPrefix(home, forItems) {
+		return at.path
+	}
+	first := t.Workflow
+	for i := range t.Moments {
+		r := t.Moments[i].Run
+		switch {
+		case r == nil:
+		case first == "":
+			first = r.Workflow
+		case r.Workflow != first:
+			return at.path
+		}
+	}
+	return at.own
+}
+
+// ownGates reports whether a gate of a name stands in a step, so that a stub has to name the step.
+func (t *test) ownGates(name string) bool {
+	return slices.ContainsFunc(t.program.Gates, func(g ir.Gate) bool { return g.Name != name && gateOf(g.Name) == name })
 }
 
 // sampleOf is an output of the type that a step, or its agent, declares.

@@ -103,6 +103,9 @@ func (t *test) triggers(d *event.Due) (first *event.RunStarted, no, err error) {
 	return first, nil, nil
 }
 
+// triggered begins the paths of nodes of the runs that events and routines start.
+const triggered = "on:"
+
 // trigger makes a run that an event starts, and lets the host drive it. It does nothing for a run that is there.
 func (t *test) trigger(ctx context.Context, run string, first *event.RunStarted) error {
 	if t.runs[run] != nil {
@@ -115,9 +118,9 @@ func (t *test) trigger(ctx context.Context, run string, first *event.RunStarted)
 	}
 	first.Run = run
 	s := t.newSeen(first, "", "")
-	s.prefix = "on:" + first.Workflow + "/"
+	s.prefix = triggered + first.Workflow + "/"
 	if n := t.triggered[first.Workflow]; n > 0 {
-		s.prefix = fmt.Sprintf("on:%s[%d]/", first.Workflow, n)
+		s.prefix = fmt.Sprintf("%s%s[%d]/", triggered, first.Workflow, n)
 	}
 	t.triggered[first.Workflow]++
 	s.secrets = t.sensitive(first.Workflow, nil)
