@@ -76,13 +76,27 @@ func inFolder(fsys fs.FS, dir, shown string) ([]string, diag.List) {
 	sort.Strings(all)
 	switch {
 	case len(all) == 0:
-		return nil, diag.List{{Code: CodeNoFiles, Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("No workflow files in %s", shown),
-			Detail: "A program is a file, or the *.flow.hcl (or *.hcl) files of a folder; subfolders are separate programs."}}
+		return nil, diag.List{noFiles(shown, "A program is a file, or the *.flow.hcl (or *.hcl) files of a folder; subfolders are separate programs.")}
 	case len(all) > MaxFiles:
 		return nil, diag.List{{Code: "F0053", Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("%d files in one program", len(all)),
 			Detail: fmt.Sprintf("A program may have at most %d files. Divide it into folders.", MaxFiles)}}
 	}
 	return all, nil
+}
+
+// noFiles says that a folder has no program.
+func noFiles(shown, why string) diag.Diagnostic {
+	return diag.Diagnostic{Code: CodeNoFiles, Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("No workflow files in %s", shown), Detail: why}
+}
+
+// passedOver says that no file of a folder is ours, by the judgement of [Own].
+func passedOver(shown string, files []text) diag.Diagnostic {
+	what, word := files[0].name, "has"
+	if n := len(files) - 1; n > 0 {
+		what, word = fmt.Sprintf("%s and %d more %s", what, n, map[bool]string{true: "file", false: "files"}[n == 1]), "have"
+	}
+	return noFiles(shown, fmt.Sprintf("%s %s no block that only flowrun has, such as workflow, so flowrun leaves %s to other tools. "+
+		"The command  flowrun validate %s  checks that file all the same.", what, word, map[bool]string{true: "it", false: "them"}[len(files) == 1], files[0].name))
 }
 
 var errNotFile = errors.New("it is neither a file nor a folder")

@@ -90,11 +90,16 @@ func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.
 	p := &Program{Sources: map[string][]byte{}, Positions: map[string]diag.Range{}}
 	texts, list := files(fsys, path, opts)
 	var parsed []*syntax.File
+	ours := list.HasErrors() || len(texts) == 1 && texts[0].name == opts.show(path) // a file that is named, and a folder that could not be read
 	for _, t := range texts {
 		f, found := opts.Limits.Parse(t.name, t.data)
+		ours = ours || originOf(f, found.HasErrors()) == Ours
 		otherNames(f, found)
 		p.Sources[f.Name] = Withhold(f.Src)
 		parsed, list = append(parsed, f), append(list, found...)
+	}
+	if !ours {
+		return p, nil, diag.List{passedOver(opts.show(path), texts)}
 	}
 	if list.HasErrors() {
 		return p, nil, list

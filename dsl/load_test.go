@@ -77,8 +77,13 @@ func TestFolder(t *testing.T) {
 		{"names over files", fstest.MapFS{"a.hcl": file("variable \"x\" { default = 1 }\n"), "b.hcl": file("workflow \"w\" {\n  step \"a\" { value = var.x }\n}\n")}, ".", "w"},
 		{"declared in two files", fstest.MapFS{"a.hcl": file(one), "b.hcl": file(one)}, ".", "F0201"},
 		{"nothing", fstest.MapFS{"a.txt": file("")}, ".", "F0051"},
+		{"files of another tool", fstest.MapFS{"a.hcl": file("resource \"r\" \"s\" {\n}\n"), "b.hcl": file("locals {\n  a = 1\n}\n")}, ".", "F0051"},
+		{"a broken file of another tool", fstest.MapFS{"a.hcl": file("job \"x\" {\n  group=\n")}, ".", "F0051"},
+		{"a file of another tool that is named", fstest.MapFS{"a.hcl": file("resource \"r\" \"s\" {\n}\n")}, "a.hcl", "F0102"},
+		{"a file of another tool beside ours", fstest.MapFS{"a.hcl": file("resource \"r\" \"s\" {\n}\n"), "b.hcl": file(one)}, ".", "F0102"},
+		{"a broken file of ours", fstest.MapFS{"a.hcl": file("workflow \"x\" {\n")}, ".", "F0022"},
 		{"missing", fstest.MapFS{}, "x.hcl", "F0050"},
-		{"no workflow", fstest.MapFS{"a.hcl": file("locals { a = 1 }\n")}, ".", "F0052"},
+		{"no workflow", fstest.MapFS{"a.flow.hcl": file("locals { a = 1 }\n")}, ".", "F0052"},
 		{"syntax in one", fstest.MapFS{"a.hcl": file(one), "b.hcl": file("a = [")}, ".", "F0030"},
 	} {
 		p, list := Load(c.fs, c.path, Options{Name: func(p string) string { return "shown/" + p }})

@@ -32,13 +32,26 @@ const (
 	Ours                  // its name, or a block that flowrun alone has, says so
 )
 
+// named reports whether the name of a file says that it is ours.
+func named(name string) bool {
+	return strings.HasSuffix(name, ".flow.hcl") || strings.HasSuffix(name, ".flowtest.hcl")
+}
+
 // OriginOf looks at the name of a file and at the blocks and attributes at its top.
 func OriginOf(name string, data []byte) Origin {
-	if strings.HasSuffix(name, ".flow.hcl") || strings.HasSuffix(name, ".flowtest.hcl") {
+	if named(name) {
 		return Ours
 	}
 	f, list := syntax.Parse(name, data)
-	if list.HasErrors() {
+	return originOf(f, list.HasErrors())
+}
+
+// originOf is OriginOf for a file that was parsed; broken reports whether it has errors.
+func originOf(f *syntax.File, broken bool) Origin {
+	if named(f.Name) {
+		return Ours
+	}
+	if broken {
 		if ownWord.Match(f.Src) {
 			return Ours
 		}
