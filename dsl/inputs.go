@@ -35,7 +35,7 @@ func (e *InputError) Error() string {
 
 // ParseInput reads a value of the command line for a variable or an input by its declared type: a string is taken as it
 // is, everything else is a literal of the language, of which JSON is a part. For type any, text that is not a literal is a
-// string. The error is an *InputError.
+// string, unless it begins as JSON does. The error is an *InputError.
 func ParseInput(decl ir.Variable, text string) (value.Value, error) {
 	v, err := parseInput(decl, text)
 	return v, hidden(decl, err)
@@ -53,7 +53,12 @@ func parseInput(decl ir.Variable, text string) (value.Value, error) {
 	case err == nil:
 		return fit(decl, v)
 	case decl.Type.IsAny():
-		return fit(decl, text)
+		v, err := value.JSONOrText(text)
+		var broken *value.BrokenJSON
+		if errors.As(err, &broken) {
+			return nil, &InputError{decl.Name, fmt.Sprintf("%s is not JSON: %s", decl.Name, broken.Fault), value.HowToQuote}
+		}
+		return fit(decl, v)
 	}
 	var d diag.Diagnostic
 	if errors.As(err, &d) && d.Code == tooLarge && decl.Type.Kind == value.NumberT {

@@ -139,7 +139,11 @@ func (a *app) prepareAgain(ctx context.Context, s *store, run string, r *args.Re
 		if err := knownStep(known, step); err != nil {
 			return nil, err
 		}
-		wish.Set = append(wish.Set, retry.Set{Step: step, Output: valueOf(output)})
+		v, err := valueOf("--set "+step, output)
+		if err != nil {
+			return nil, err
+		}
+		wish.Set = append(wish.Set, retry.Set{Step: step, Output: v})
 	}
 	var again *runner.Again
 	if r.Changed {

@@ -11,7 +11,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/standalone"
@@ -70,8 +69,8 @@ func (a *app) runAgentsTry(o *args.Trial) error {
 	}
 	trial := runner.Trial{Agent: o.Name, Task: o.Task}
 	if o.With != "" {
-		if trial.With, err = value.Decode([]byte(o.With)); err != nil {
-			return args.Errorf("--with is not JSON: %v", err)
+		if trial.With, err = valueOf("--with", o.With); err != nil {
+			return err
 		}
 	}
 	first, held, err := a.newFirstEvent(p, &ir.Workflow{Name: runner.TrialStep}, &args.Apply{Given: o.Given})

@@ -73,7 +73,11 @@ func (a *app) runDecide(s *store, info engine.Info, r *args.Decide) error {
 		d.By = userName()
 	}
 	if r.HasOutput {
-		if d.Output = valueOf(r.Output); d.Word != event.WordDone && d.Word != event.WordOverride {
+		var err error
+		if d.Output, err = valueOf("--output", r.Output); err != nil {
+			return err
+		}
+		if d.Word != event.WordDone && d.Word != event.WordOverride {
 			return args.Errorf("an output belongs to %s or %s, and the decision is %s", event.WordDone, event.WordOverride, d.Word)
 		}
 	}

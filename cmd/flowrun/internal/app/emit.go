@@ -18,7 +18,7 @@ func (a *app) newEmitCommand() *cobra.Command {
   flowrun emit review.done --data '{"change": "1234", "passed": true}'
   flowrun emit build.done --key 1234            the same key again within 7 days publishes nothing
 
-A value is JSON; other text is a string.`,
+A value is JSON; other text is a string. Text that begins with {, [ or " must be JSON.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Name = words[0]
 			return a.runEmit(&r)
@@ -32,7 +32,11 @@ A value is JSON; other text is a string.`,
 }
 
 func (a *app) runEmit(r *args.Emit) error {
-	q := &event.EmitRequest{Name: r.Name, Data: valueOf(r.Data), Key: r.Key}
+	data, err := valueOf("--data", r.Data)
+	if err != nil {
+		return err
+	}
+	q := &event.EmitRequest{Name: r.Name, Data: data, Key: r.Key}
 	if r.Run != "" {
 		s, info, err := a.openRun(r.Run, nil)
 		if err != nil {

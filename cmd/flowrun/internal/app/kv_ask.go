@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -96,13 +97,14 @@ func refusedRequest(err error) error {
 	return err
 }
 
-// valueOf reads a value of the command line: JSON, or else a text.
-func valueOf(text string) value.Value {
-	v, err := value.Decode([]byte(text))
-	if err != nil {
-		return text
+// valueOf reads a value of the command line: JSON, or else a text. what names the value.
+func valueOf(what, text string) (value.Value, error) {
+	v, err := value.JSONOrText(text)
+	var broken *value.BrokenJSON
+	if errors.As(err, &broken) {
+		return nil, &args.Error{Message: fmt.Sprintf("%s is not JSON: %s", what, ui.Clean(broken.Fault)), Hint: value.HowToQuote + "."}
 	}
-	return v
+	return v, err
 }
 
 // printAdded prints the id of an event or of work that was added, and duplicate if its key was used before.

@@ -15,7 +15,7 @@ func (a *app) newKvSetCommand() *cobra.Command {
 	var r args.KV
 	c := &cobra.Command{
 		Use: "set KEY VALUE", Short: "Write a value to a key", Args: between(2, 2, "KEY VALUE"),
-		Long: "set writes a value to a key. A value is JSON; text that is not JSON is a string.",
+		Long: "set writes a value to a key. A value is JSON; text that is not JSON is a string. Text that begins with {, [ or \" must be JSON.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Key = words[0]
 			ttl, err := r.Lifetime()
@@ -31,7 +31,11 @@ func (a *app) newKvSetCommand() *cobra.Command {
 }
 
 func (a *app) runKvSet(r *args.KV, text string, ttl time.Duration) error {
-	v, err := a.askKV(r, &event.KVRequest{Operation: ir.KVSet, Value: valueOf(text), TTL: ttl})
+	v, err := valueOf("VALUE", text)
+	if err != nil {
+		return err
+	}
+	v, err = a.askKV(r, &event.KVRequest{Operation: ir.KVSet, Value: v, TTL: ttl})
 	if err == nil && r.JSON {
 		err = ui.WriteJSON(a.out, kvJSON{r.Namespace, r.Key, v})
 	}

@@ -1,9 +1,6 @@
 package args
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // MaxTrial is the longest time of a call that tries an agent.
 const MaxTrial = 24 * time.Hour
@@ -24,8 +21,6 @@ func (o *Trial) Check() error {
 	switch {
 	case o.Timeout <= 0 || o.Timeout > MaxTrial:
 		return Errorf("--timeout %s is not from 1ms to 24h", o.Timeout)
-	case o.With != "" && !json.Valid([]byte(o.With)):
-		return &Error{"--with is not JSON", "Write a value such as  --with '{\"depth\": 3}'."}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/dsl/lazyregexp"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/stats"
 	runview "github.com/flowrun/flowrun/runner/view"
@@ -783,19 +784,23 @@ func or(text, other string) string {
 	return text
 }
 
-// jsonOf is a text of a form as JSON: as it is if it is JSON, and else as a string.
-func jsonOf(text string) json.RawMessage {
-	raw := json.RawMessage(text)
-	if !json.Valid(raw) {
-		raw, _ = json.Marshal(text)
+// jsonOf is a text of a form as JSON: as it is if it is JSON, and else as a string, unless it begins as JSON does. what names the field.
+func jsonOf(what, text string) (json.RawMessage, error) {
+	v, err := value.JSONOrText(text)
+	if err != nil {
+		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: what, Message: fmt.Sprintf("The %s %v.", what, err)}
 	}
-	return raw
+	return value.Append(nil, v), nil
 }
 
 func (p *Pages) doRetry(w http.ResponseWriter, r *http.Request) (any, error) {
 	o := serve.Retry{From: r.PostFormValue("from"), Only: r.PostFormValue("only"), All: r.PostFormValue("all") != "", File: r.PostFormValue("file") != "", By: strings.TrimSpace(r.PostFormValue("by"))}
 	if step := r.PostFormValue("step"); step != "" {
-		o.Set = []serve.SetOutput{{Step: step, Output: jsonOf(r.PostFormValue("output"))}}
+		output, err := jsonOf("output", r.PostFormValue("output"))
+		if err != nil {
+			return nil, err
+		}
+		o.Set = []serve.SetOutput{{Step: step, Output: output}}
 	}
 	v, err := p.post(r, o, "/runs/%s/retry", r.PathValue("run"))
 	if err != nil {
@@ -813,7 +818,10 @@ func (p *Pages) doDecide(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "by", Message: "Say who you are: the answer is recorded with your name."}
 	}
 	if text := r.PostForm.Get("output"); text != "" && takesOutput(d.Word) {
-		d.Output = jsonOf(text)
+		var err error
+		if d.Output, err = jsonOf("output", text); err != nil {
+			return nil, err
+		}
 	}
 	if d.Word == string(event.WordApprove) {
 		f, err := get[serve.Form](p, r, "/inbox/form?run=%s&node=%s", r.PostForm.Get("run"), d.Node)
@@ -826,11 +834,11 @@ func (p *Pages) doDecide(w http.ResponseWriter, r *http.Request) (any, error) {
 			if !given || text[0] == "" && !in.Required {
 				continue
 			}
-			raw := json.RawMessage(text[0])
-			if in.Type == "string" || !json.Valid(raw) {
-				raw, _ = json.Marshal(text[0])
+			if in.Type == "string" {
+				d.Inputs[in.Name] = value.Append(nil, text[0])
+			} else if d.Inputs[in.Name], err = jsonOf("input "+in.Name, text[0]); err != nil {
+				return nil, err
 			}
-			d.Inputs[in.Name] = raw
 		}
 	}
 	if _, err := p.post(r, d, "/runs/%s/decide", r.PostForm.Get("run")); err != nil {
@@ -976,8 +984,9 @@ func (p *Pages) doRoutine(w http.ResponseWriter, r *http.Request) (any, error) {
 func (p *Pages) doEmit(w http.ResponseWriter, r *http.Request) (any, error) {
 	e := serve.Emit{Event: strings.TrimSpace(r.PostFormValue("event")), Key: r.PostFormValue("key")}
 	if text := strings.TrimSpace(r.PostFormValue("data")); text != "" {
-		if e.Data = json.RawMessage(text); !json.Valid(e.Data) {
-			return nil, &serve.Failure{Status: http.StatusBadRequest, Code: "data", Message: "The data must be JSON."}
+		var err error
+		if e.Data, err = jsonOf("data", text); err != nil {
+			return nil, err
 		}
 	}
 	if _, err := p.post(r, e, "/events"); err != nil {
