@@ -25,7 +25,7 @@ func Fixed(e *ir.Expr, files map[string]string, w *Work) (v value.Value, ok bool
 	if err != nil {
 		return nil, false
 	}
-	v, err = w.evaluate(t, &run{files: files, slots: make([]value.Value, t.slots)})
+	v, err = w.evaluate(t, &run{files: files, rules: ir.NewestRules(), slots: make([]value.Value, t.slots)})
 	return v, err == nil
 }
 
@@ -74,7 +74,7 @@ func sourceText(r hcl.Range, src []byte) string {
 
 // evaluateNow evaluates an expression that reads nothing, or one over names whose values are the same in every run.
 func evaluateNow(t *tree, typ value.Type, env *Env, fs *findings) *ir.Expr {
-	r := &run{slots: make([]value.Value, t.slots)}
+	r := &run{rules: ir.NewestRules(), slots: make([]value.Value, t.slots)}
 	if len(t.reads) > 0 {
 		r.scope = fixed{env.Roots}
 	}

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -181,6 +183,21 @@ func (rule *voteRule) decides(share float64) bool {
 	return share > 0.5+voteTolerance
 }
 
+// decimal computes with two numbers as a person does who reads their digits, so that .4 + .2 is .6. binary is what the machine makes of the binary
+// fractions that it has instead.
+func (r *run) decimal(a, b, binary float64, op func(z, x, y *big.Rat) *big.Rat) float64 {
+	if !r.rules[ir.DecimalVotes] || whole(a) && whole(b) {
+		return binary
+	}
+	x, first := new(big.Rat).SetString(strconv.FormatFloat(a, 'g', -1, 64))
+	y, second := new(big.Rat).SetString(strconv.FormatFloat(b, 'g', -1, 64))
+	if !first || !second { // a sum that no number can hold
+		return binary
+	}
+	f, _ := op(x, x, y).Float64()
+	return f
+}
+
 // vote counts. Options are told apart by their text. A null abstains.
 func (r *run) vote(votes map[string]any, rule voteRule) (value.Value, error) {
 	tally, option := map[string]any{}, map[string]value.Value{}
@@ -194,12 +211,12 @@ func (r *run) vote(votes map[string]any, rule voteRule) (value.Value, error) {
 		if !known {
 			option[text] = v
 		}
-		tally[text] = before + n
+		tally[text] = r.decimal(before, n, before+n, (*big.Rat).Add)
 	}
 	for _, participant := range value.Keys(votes) {
 		v, weight := votes[participant], rule.weight(participant)
 		if v != nil || rule.method == "weighted" {
-			all += weight
+			all = r.decimal(all, weight, all+weight, (*big.Rat).Add)
 		}
 		if v == nil {
 			abstained = append(abstained, participant)
@@ -226,13 +243,14 @@ func (r *run) vote(votes map[string]any, rule voteRule) (value.Value, error) {
 			if !ok && scores[k] != nil {
 				return nil, fmt.Errorf("the score that %q gives to %q is %s; a number is needed", shorten(participant), shorten(k), describe(scores[k]))
 			}
-			count(k, k, float64(n*weight))
+			count(k, k, r.decimal(n, weight, float64(n*weight), (*big.Rat).Mul))
 		}
 	}
 	if rule.method == "score" {
 		all = 0
 		for _, k := range value.Keys(tally) {
-			all += math.Abs(tally[k].(float64))
+			n := math.Abs(tally[k].(float64))
+			all = r.decimal(all, n, all+n, (*big.Rat).Add)
 		}
 	}
 	cast := len(votes) - len(abstained)
@@ -243,7 +261,7 @@ func (r *run) vote(votes map[string]any, rule voteRule) (value.Value, error) {
 	}
 	share := 0.0
 	if n, ok := tally[lead].(float64); ok && all > 0 {
-		share = n / all
+		share = r.decimal(n, all, n/all, (*big.Rat).Quo)
 	}
 	decision := value.Value(nil)
 	quorum := rule.quorum

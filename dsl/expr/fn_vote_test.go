@@ -49,6 +49,42 @@ func TestVote(t *testing.T) {
 	}
 }
 
+// Shares and tallies are those of the decimal numbers in the file; runs of behaviour number 1 keep what their journals have.
+func TestVotesAddDecimalNumbers(t *testing.T) {
+	env, _ := sameEnv(t)
+	for _, c := range []struct{ votes, rule, want, before string }{
+		{`{ a = "x", b = "x", c = "y" }`, `{ method = "weighted", weights = { a = 0.4, b = 0.2, c = 0.4 }, threshold = 0.6 }`, `["x",0.6,{"x":0.6,"y":0.4}]`, `["x",0.6000000000000001,{"x":0.6000000000000001,"y":0.4}]`},
+		{`{ a = "x", b = "x", c = "y" }`, `{ method = "weighted", weights = { a = 0.1, b = 0.7, c = 0.2 }, threshold = 0.8 }`, `["x",0.8,{"x":0.8,"y":0.2}]`, `["x",0.7999999999999999,{"x":0.7999999999999999,"y":0.2}]`},
+		{`{ a = { x = 3, y = 1 }, b = { x = 3, y = 1 } }`, `{ method = "score", weights = { a = 0.1, b = 0.1 } }`, `["x",0.75,{"x":0.6,"y":0.2}]`, `["x",0.7500000000000001,{"x":0.6000000000000001,"y":0.2}]`},
+		{`{ a = "x", b = "x", c = "y" }`, `{}`, `["x",0.6666666666666666,{"x":2,"y":1}]`, `["x",0.6666666666666666,{"x":2,"y":1}]`},
+	} {
+		for behaviour, want := range map[int]string{1: c.before, ir.Behaviour: c.want} { // a constant is evaluated before a run, by the newest rules
+			r := &run{rules: ir.RulesOf(behaviour)}
+			got, err := functions["vote"].call(r, []value.Value{constantOf(t, c.votes, env), constantOf(t, c.rule, env)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := got.(map[string]any)
+			if out, _ := json.Marshal([]any{v["decision"], v["share"], v["tally"]}); string(out) != want {
+				t.Errorf("%s, behaviour %d: %s; want %s", c.rule, behaviour, out, want)
+			}
+		}
+		if e := mustValue(t, `vote(`+c.votes+`, `+c.rule+`)`, env); e.Kind != ir.Const || !strings.Contains(c.want, textOf(e.Const.(map[string]any)["share"])) {
+			t.Errorf("%s: %v", c.rule, e.Const)
+		}
+	}
+}
+
+// constantOf is the value of a constant.
+func constantOf(t *testing.T, text string, env *Env) value.Value {
+	t.Helper()
+	e := mustValue(t, text, env)
+	if e.Kind != ir.Const {
+		t.Fatalf("%s is not a constant", text)
+	}
+	return e.Const
+}
+
 // A rule that cannot be used fails where it is computed, with what is wrong.
 func TestVoteRefuses(t *testing.T) {
 	_, s := sameEnv(t)
