@@ -103,6 +103,9 @@ func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.
 	} else if n.Kind == "" { // a node below it was shown first
 		n.Kind = t.Kind
 	}
+	if p := n.Parent; p.holds(event.Pending) {
+		p.Status, p.StartedAt, p.text = event.Running, t.At, nil
+	}
 	if n.text = nil; t.Item != "" {
 		n.Item = t.Item
 	}
@@ -211,6 +214,11 @@ func (r *Run) runTransition(l *Line, t *event.Transition) {
 	r.Status, r.Reason, r.WaitsFor = t.To, t.Reason, t.WaitsFor
 	if t.To.Terminal() {
 		r.FinishedAt = t.At
+		for _, n := range r.Roots {
+			if n.holds(event.Running) {
+				n.Status, n.FinishedAt, n.text = t.To, t.At, nil
+			}
+		}
 		if t.Result != nil {
 			r.Error = t.Result.Error
 		}

@@ -192,6 +192,9 @@ func (r *Run) add(path, name, kind string) *Node {
 	return n
 }
 
+// holds reports whether a node of a status stands only for what is below it, as that of the items of a loop does: no transition tells of it.
+func (n *Node) holds(s event.Status) bool { return n != nil && n.Kind == "" && n.Status == s }
+
 // nameOf returns the declared name of the node of a path that no transition has named yet: an iteration has the name of its repeat.
 func (r *Run) nameOf(path string) string {
 	base := Base(path)

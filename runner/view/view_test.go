@@ -505,3 +505,34 @@ func TestIterationOfAChildShownFirst(t *testing.T) {
 		}
 	}
 }
+
+// No transition tells of the node that holds the items of a loop: it runs from the first item on, and ends with the run.
+func TestItemsOfALoop(t *testing.T) {
+	r := New(nil)
+	tell := func(seq uint64, list ...event.Transition) {
+		for i := range list {
+			list[i].At = at(time.Duration(seq) * time.Second)
+		}
+		ev := event.Event{Seq: seq, At: at(time.Duration(seq) * time.Second)}
+		if seq == 1 {
+			ev.RunStarted = &event.RunStarted{Run: "abc", Workflow: "team"}
+		}
+		r.Apply([]event.Event{ev}, &event.Reaction{Transitions: list})
+	}
+	is := func(status event.Status, started, finished event.Time) {
+		t.Helper()
+		if n := r.Node("item"); n.Status != status || n.StartedAt != started || n.FinishedAt != finished {
+			t.Errorf("item is %s, from %d to %d; want %s, from %d to %d", n.Status, n.StartedAt, n.FinishedAt, status, started, finished)
+		}
+	}
+	tell(1, event.Transition{To: event.Running})
+	tell(2, event.Transition{Node: "item[one]", Name: "item", Kind: "call", To: event.Running})
+	is(event.Running, at(2*time.Second), 0)
+	tell(3, event.Transition{Node: "item[one]", To: event.Succeeded, Result: &event.Result{}}, event.Transition{Node: "item[two]", Name: "item", Kind: "call", To: event.Running})
+	is(event.Running, at(2*time.Second), 0)
+	tell(4, event.Transition{Node: "item[two]", To: event.FailedS, Result: &event.Result{}}, event.Transition{To: event.Succeeded})
+	is(event.Succeeded, at(2*time.Second), at(4*time.Second))
+	if r.Leaves[event.Pending] != 0 || r.Leaves[event.Succeeded] != 1 || r.Leaves[event.FailedS] != 1 {
+		t.Errorf("leaves: %v", r.Leaves)
+	}
+}
