@@ -12,6 +12,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -337,12 +338,14 @@ type gitIn func(dir string, args ...string) (string, error)
 // Stays says why a worktree must stay now, which Kept says as of the last attempt to remove it; "": nothing in it would be lost. It changes
 // nothing. An error is one of git.
 func (s *State) Stays(ctx context.Context) (why string, err error) {
-	return gitIn(func(dir string, args ...string) (string, error) {
+	why, err = gitIn(func(dir string, args ...string) (string, error) {
 		c := exec.CommandContext(ctx, "git", args...)
 		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
+		c.WaitDelay = time.Second // what git started may live on, and hold its output
 		text, err := c.Output()
 		return strings.TrimSuffix(string(text), "\n"), err
 	}).stays(s)
+	return why, cmp.Or(err, ctx.Err()) // a git that was stopped has not said that the branch is gone
 }
 
 // stays says why a worktree must stay; "": nothing in it would be lost.

@@ -257,6 +257,7 @@ type Server struct {
 	hooks  *hooks
 	pages  Pages // nil: the server has none
 	folds  folds
+	looks  looks
 	codes  codes
 	memory openMemories
 	causes sync.Map     // kinds of causes, by [begunRun]

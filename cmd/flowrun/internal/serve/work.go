@@ -540,6 +540,7 @@ func (s *Server) knowLoop(ctx context.Context, name string) error {
 
 func (s *Server) loops(r *http.Request) (any, error) {
 	list, err := ReadLoops(r.Context(), s.daemon.store)
+	s.looks.again(r.Context(), s.daemon.store.Dir(), list)
 	return Loops{list}, err
 }
 
@@ -548,7 +549,10 @@ func (s *Server) loop(r *http.Request) (any, error) {
 	if err := s.knowLoop(r.Context(), name); err != nil {
 		return nil, err
 	}
-	return ReadLoop(r.Context(), s.daemon.store, name)
+	l, err := ReadLoop(r.Context(), s.daemon.store, name)
+	one := []LoopStatus{l}
+	s.looks.again(r.Context(), s.daemon.store.Dir(), one)
+	return one[0], err
 }
 
 func (s *Server) loopItems(r *http.Request) (any, error) {
