@@ -168,6 +168,7 @@ func TestEngineReads(t *testing.T) {
 	s.does(0, nil, "apply t.flow.hcl hello --detach", "no worker takes work from the queue", "flowrun worker")
 	s.until("runs list", "no worker takes work from the queue")
 	s.does(0, nil, "runs show hello", "no worker takes work", "flowrun worker")
+	s.does(0, nil, "runs show hello --json", `"trouble":"no worker takes work from the queue`)
 	s.does(1, nil, "resume hello", "does not continue: no worker takes work from the queue")
 	s.does(1, nil, "doctor", "no worker takes work from the queue", "Start a worker of its queue with: flowrun worker")
 	fire := s.hires()

@@ -17,8 +17,10 @@ type Document struct {
 	Driven bool `json:"driven"`
 	// Reason and WaitsFor say what the run itself waits for: its turn, or units of quotas that it holds. Of a run that no process drives, a
 	// daemon says here why it cannot drive the run.
-	Reason     string       `json:"reason,omitempty"`
-	WaitsFor   *WaitsForDoc `json:"waits_for,omitempty"`
+	Reason   string       `json:"reason,omitempty"`
+	WaitsFor *WaitsForDoc `json:"waits_for,omitempty"`
+	// Trouble says what keeps a run on a server from going on, such as that no worker takes its work.
+	Trouble    string       `json:"trouble,omitempty"`
 	StartedAt  Moment       `json:"started_at"`
 	FinishedAt Moment       `json:"finished_at"`
 	Inputs     Data         `json:"inputs"`

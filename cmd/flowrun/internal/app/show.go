@@ -89,7 +89,11 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		if err != nil {
 			return err
 		}
-		return ui.WriteRun(a.out, p.View, begun, struct {
+		trouble := info.Trouble
+		if r.At > 0 {
+			trouble = ""
+		}
+		return ui.WriteRun(a.out, p.View, begun, trouble, struct {
 			Scripts []runner.Script `json:"scripts,omitempty"`
 		}{files})
 	}

@@ -225,6 +225,7 @@ func (s *Server) complete(d *view.Document, info *engine.Info, begun []*view.Beg
 	if why := s.daemon.whyRefused(info.Run).why; why != nil && d.Reason == "" && info.Interrupted() {
 		d.Reason = "The daemon cannot drive this run: " + why.Error()
 	}
+	d.Trouble = info.Trouble
 	for _, b := range begun {
 		d.Unanswered = append(d.Unanswered, b.Document())
 	}

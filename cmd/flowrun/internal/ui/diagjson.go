@@ -123,11 +123,12 @@ func writeJSON(w io.Writer, v any, indent string) error {
 	return err
 }
 
-// WriteRun writes a run on one line like WriteJSON, one node after the other. begun are the attempts that have not answered. The members of the
-// object more follow those of the run.
-func WriteRun(w io.Writer, r *view.Run, begun []*view.Begun, more any) error {
+// WriteRun writes a run on one line like WriteJSON, one node after the other. begun are the attempts that have not answered, and trouble is
+// what keeps the run from going on. The members of the object more follow those of the run.
+func WriteRun(w io.Writer, r *view.Run, begun []*view.Begun, trouble string, more any) error {
 	out := bufio.NewWriter(w)
 	err := r.Write(func(d *view.Document) {
+		d.Trouble = trouble
 		for _, b := range begun {
 			d.Unanswered = append(d.Unanswered, b.Document())
 		}
