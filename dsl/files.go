@@ -96,7 +96,7 @@ func passedOver(shown string, files []text) diag.Diagnostic {
 		what, word = fmt.Sprintf("%s and %d more %s", what, n, map[bool]string{true: "file", false: "files"}[n == 1]), "have"
 	}
 	return noFiles(shown, fmt.Sprintf("%s %s no block that only flowrun has, such as workflow, so flowrun leaves %s to other tools. "+
-		"The command  flowrun validate %s  checks that file all the same.", what, word, map[bool]string{true: "it", false: "them"}[len(files) == 1], files[0].name))
+		"A file that is named, such as %s, is checked whatever it has.", what, word, map[bool]string{true: "it", false: "them"}[len(files) == 1], files[0].name))
 }
 
 var errNotFile = errors.New("it is neither a file nor a folder")

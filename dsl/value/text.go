@@ -39,8 +39,8 @@ func (e *BrokenJSON) Error() string {
 // HowToQuote says how text is given that begins as JSON does.
 const HowToQuote = `Text that begins with {, [ or " is written as a string of JSON, such as '"[draft] text"'`
 
-// stands gives plain words for what the library says of a wrong character.
-var stands = map[string]string{
+// places gives plain words for what the library says of the place of a wrong character.
+var places = map[string]string{
 	"looking for beginning of object key string": "where a name in quotes should begin",
 	"looking for beginning of value":             "where a value should begin",
 	"after object key":                           "behind a name, where a colon should be",
@@ -60,10 +60,10 @@ func fault(text string, err error) string {
 	if _, tail, is := strings.Cut(bad.Error(), "' "); is && strings.HasPrefix(bad.Error(), "invalid character ") {
 		at-- // the offset is behind the character
 		c, _ := utf8.DecodeRuneInString(text[at:])
-		if plain := stands[tail]; plain != "" {
+		if plain := places[tail]; plain != "" {
 			tail = plain
 		}
-		why = fmt.Sprintf("%q stands %s", string(c), tail)
+		why = fmt.Sprintf("found %q %s", string(c), tail)
 	}
 	before := text[:at]
 	line := strings.LastIndexByte(before, '\n') + 1
