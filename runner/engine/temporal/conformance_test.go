@@ -357,9 +357,22 @@ func (m mortal) Holds(run string, condition *event.Late) (bool, error) {
 	return m.Executor.(executor.Judge).Holds(run, condition)
 }
 
+// awaitRest waits until what runs share is at rest. Once the process has died, that may never be: nobody else serves it.
+func (p *process) awaitRest(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.life, cancel)()
+	if p.office.rest(ctx, wire.ShareID(p.office.name), false); p.life.Err() != nil {
+		return enginetest.ErrCrashed
+	}
+	return nil
+}
+
 // DriveUntilParked drives a run until it has ended, or nothing happens any more. Nobody drives it then.
 func (p *process) DriveUntilParked(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	p.office.rest(ctx, wire.ShareID(p.office.name), false)
+	if err := p.awaitRest(ctx); err != nil {
+		return event.End{}, err
+	}
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	length := make(chan int64, 1)
@@ -382,12 +395,10 @@ func (p *process) DriveUntilParked(ctx context.Context, run string, w engine.Wat
 func (p *process) Wakeable(ctx context.Context, _ int) (runs []string, next event.Time, err error) {
 	p.mu.Lock()
 	parked := maps.Clone(p.parked)
-	dead := p.is
 	p.mu.Unlock()
-	if dead {
-		return nil, 0, enginetest.ErrCrashed
+	if err := p.awaitRest(ctx); err != nil {
+		return nil, 0, err
 	}
-	p.office.rest(ctx, wire.ShareID(p.office.name), false)
 	for run, length := range parked {
 		now, decides, _, ended, err := p.office.look(ctx, run)
 		if err != nil {

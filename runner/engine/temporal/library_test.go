@@ -86,6 +86,7 @@ var clocked = []string{
 	"a run that waits for a version continues once CI has noted that it is deployed",
 	"after five failures calls fail at once, one probe follows the reset, and its success closes the breaker",
 	"of 64 runs one has the claim, and the others learn who",
+	"one of five has the claim, and the others learn who",
 	"a job that never ends is given up after an hour",
 	"a paused worker takes no task for five minutes, and then it does; the others continue",
 	"without the prices the last ones take their place, and everyone hears how old they are",

@@ -204,6 +204,10 @@ func (a *asker) Look(ctx context.Context, r wire.Request) (reply wire.Reply, fou
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	v, err := a.host.client.QueryWorkflow(ctx, wire.ShareID(a.host.options.Store), "", wire.Look, arg)
+	for errors.As(err, new(*serviceerror.Canceled)) && ctx.Err() == nil { // the worker that was asked has died
+		time.Sleep(50 * time.Millisecond)
+		v, err = a.host.client.QueryWorkflow(ctx, wire.ShareID(a.host.options.Store), "", wire.Look, arg)
+	}
 	if isNotFound(err) {
 		return reply, false, nil
 	}
