@@ -124,13 +124,13 @@ func (c *Programs) Machine(h journal.Header, definition []byte) (engine.Machine,
 	return c.machine(h, definition, nil)
 }
 
-// Restore makes the machine of one run from its state, as the machine's State returned it.
+// Restore makes the machine of one run from its state, as the machine's AppendState made it.
 func (c *Programs) Restore(h journal.Header, definition, state []byte) (engine.Machine, error) {
 	return c.machine(h, definition, &state)
 }
 
-// machine makes a fresh machine, or that of a state.
-func (c *Programs) machine(h journal.Header, definition []byte, state *[]byte) (engine.Machine, error) {
+// machine makes a fresh machine, or that of a state. Each kind can be kept as bytes: without that, a long run on Temporal does not continue.
+func (c *Programs) machine(h journal.Header, definition []byte, state *[]byte) (engine.Restorable, error) {
 	p, g, err := c.graphOf(h, definition)
 	if err != nil {
 		return nil, err

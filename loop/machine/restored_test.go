@@ -31,7 +31,7 @@ func (r *Restored) Advance(budget int, out *event.Reaction) bool {
 	if r.events++; r.events > first && r.events%each > 0 {
 		return false
 	}
-	state, err := r.State()
+	state, err := r.AppendState(nil, 0)
 	if err != nil {
 		panic(err)
 	}
@@ -39,7 +39,7 @@ func (r *Restored) Advance(budget int, out *event.Reaction) bool {
 	if err != nil {
 		panic(err)
 	}
-	again, err := m.State()
+	again, err := m.AppendState(nil, 0)
 	if err != nil || !bytes.Equal(state, again) {
 		panic(fmt.Sprintf("a machine of %d bytes is restored as one of %d (%v)", len(state), len(again), err))
 	}

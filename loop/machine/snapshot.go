@@ -12,23 +12,24 @@ import (
 	"github.com/flowrun/flowrun/runner/snapshot"
 )
 
-// format returns how State begins. The number rises when this file codes the same fields otherwise; a
+// format returns how the bytes of AppendState begin. The number rises when this file codes the same fields otherwise; a
 // change of the fields themselves changes the rest.
 func format() string { return "loop 1 " + layout() }
 
 var layout = snapshot.LazyLayout(reflect.TypeFor[Machine]())
 
-// State returns the machine as bytes. It comes between two events. Equal machines give equal bytes.
-func (m *Machine) State() ([]byte, error) {
+// AppendState appends the machine as bytes to b. It comes between two events. Equal machines give equal bytes. Above most bytes with those of b, the
+// error is [snapshot.ErrTooLong]; 0 means no bound.
+func (m *Machine) AppendState(b []byte, most int) ([]byte, error) {
 	if len(m.noted) > 0 || m.out != nil {
 		return nil, errors.New("loop: the machine has more to do, so that its state cannot be kept")
 	}
-	c := coder{snapshot.NewWriter(format()), m}
+	c := coder{snapshot.NewAppender(b, most, format()), m}
 	c.machine()
 	return c.Close()
 }
 
-// Restore makes the machine of whose state State returned the bytes. The rest is as in New.
+// Restore makes the machine of which AppendState made the bytes. The rest is as in New.
 func Restore(g *plan.Graph, loop *ir.Loop, eval ir.Evaluator, rules ir.Rules, state []byte) (*Machine, error) {
 	m := New(g, loop, eval, rules)
 	c := coder{snapshot.NewReader(format(), state), m}
