@@ -28,7 +28,7 @@ type Transition struct {
 	// Name is the node's declared name; Kind its kind as ir spells it.
 	Name string `json:"name,omitempty"`
 	Kind string `json:"kind,omitempty"`
-	// Item names the member of a list that an instance of a for_each works on, as JSON of at most [MaxItem] characters; "" if nothing
+	// Item names the member of a list that an instance of a for_each works on, as JSON that is cut at [MaxItem] characters; "" if nothing
 	// names it. Members is the number of instances of a for_each. Both come with a transition of the node to running, or to its end.
 	Item    string `json:"item,omitempty"`
 	Members int    `json:"members,omitempty"`

@@ -186,15 +186,14 @@ func listItems(v value.Value, set bool) (list []item, keyed bool, err error) {
 // itemMembers are the members of an object that can name it, the first that it has.
 var itemMembers = []string{"name", "id", "title"}
 
-// itemName names the item of an instance for people: the value, or the member of an object that names it. An instance by key has its name
-// in its path.
+// itemName names the item of an instance for people: the value, the member of an object that names it, or else the beginning of the value. An
+// instance by key has its name in its path.
 func (m *Machine) itemName(r ref) string {
 	if !m.isInstance(r) || m.liveState(m.parent(r)).keyed {
 		return ""
 	}
 	v := r.frame.each
 	if object, ok := v.(map[string]any); ok {
-		v = nil
 		for _, name := range itemMembers {
 			if member, ok := object[name]; ok {
 				v = member
@@ -215,8 +214,60 @@ func (m *Machine) itemName(r ref) string {
 		if text := value.Text(v); text != r.frame.key {
 			return text
 		}
+	case map[string]any, []any:
+		text := []rune(string(begin(nil, v, 0)))
+		if len(text) == len("{}") {
+			return ""
+		}
+		if len(text) > event.MaxItem {
+			return string(text[:event.MaxItem-1]) + "…"
+		}
+		return string(text)
 	}
 	return ""
+}
+
+// begin appends the beginning of a value as JSON, some more than the name of an item may have, without what lies deeper than a member.
+func begin(out []byte, v value.Value, depth int) []byte {
+	const enough = 4 * event.MaxItem // a character has up to 4 bytes
+	next := func(i int) bool {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		return len(out) < enough
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if depth > 0 && len(v) > 0 {
+			return append(out, "{…}"...)
+		}
+		out = append(out, '{')
+		for i, k := range value.Keys(v) {
+			if !next(i) {
+				break
+			}
+			out = begin(append(begin(out, k, 1), ':'), v[k], depth+1)
+		}
+		return append(out, '}')
+	case []any:
+		if depth > 0 && len(v) > 0 {
+			return append(out, "[…]"...)
+		}
+		out = append(out, '[')
+		for i, e := range v {
+			if !next(i) {
+				break
+			}
+			out = begin(out, e, depth+1)
+		}
+		return append(out, ']')
+	case string:
+		if len(v) > enough {
+			v = strings.ToValidUTF8(v[:enough], "")
+		}
+		return value.Append(out, v)
+	}
+	return value.Append(out, v)
 }
 
 // membersOf returns the number of instances of a for_each; 0 for other nodes.
