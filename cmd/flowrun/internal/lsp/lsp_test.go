@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -504,7 +505,8 @@ func TestRandomEdits(t *testing.T) {
 	c.end()
 }
 
-// TestThousandSteps measures the time from an edit to its findings. It fails only where that is far from the aim, because machines differ.
+// TestThousandSteps measures the time from an edit to its findings. It fails only where that is far from the aim, because machines differ:
+// of the time the fastest edit counts, as others use this machine too, and of the processor's time the 95th of 100.
 func TestThousandSteps(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("workflow \"w\" {\n")
@@ -517,26 +519,37 @@ func TestThousandSteps(t *testing.T) {
 	c.begin()
 	uri := c.open(filepath.Join(t.TempDir(), "w.flow.hcl"), 1, text)
 	c.diagnostics(uri, 1)
-	var took []time.Duration
+	var took, used []time.Duration
 	for v := 2; v < 2+min(40, *editsFlag/10); v++ {
 		i := strings.Index(text, fmt.Sprintf("step \"s%d\"", v*20))
 		edited := text[:i] + "# edit\n  " + text[i:]
 		if v%2 == 0 {
 			edited = strings.Replace(edited, fmt.Sprintf("step.s%d.stdout", v*20), "step.nothing.stdout", 1)
 		}
-		begun := time.Now()
+		begun, before := time.Now(), processorTime(t)
 		c.change(uri, v, edited)
 		if n := len(c.diagnostics(uri, v).Diagnostics); n != (v+1)%2 {
 			t.Fatalf("version %d has %d findings", v, n)
 		}
-		took = append(took, time.Since(begun))
+		took, used = append(took, time.Since(begun)), append(used, processorTime(t)-before)
 	}
 	slices.Sort(took)
-	t.Logf("from an edit in 1,000 steps to its findings: median %v, p95 %v", took[len(took)/2], took[len(took)*95/100])
-	if took[len(took)*95/100] > 2*time.Second {
-		t.Error("that is much more than 50 ms")
+	slices.Sort(used)
+	t.Logf("from an edit in 1,000 steps to its findings: median %v, p95 %v, of the processor %v and %v", took[len(took)/2], took[len(took)*95/100],
+		used[len(used)/2], used[len(used)*95/100])
+	if took[0] > 2*time.Second || used[len(used)*95/100] > time.Second {
+		t.Errorf("that is much more than 50 ms; the fastest took %v", took[0])
 	}
 	c.end()
+}
+
+// processorTime is the time that this process has used.
+func processorTime(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // dashes are nodes that cannot have a dash in their names: the rounds that revise becomes read them in single quotes. The server
