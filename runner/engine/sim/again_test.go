@@ -70,6 +70,11 @@ func (c *simulation) repeat(t *testing.T) bool {
 		if s.j.first[path] > 0 {
 			t.Errorf("seed %d: %s is reused and was started", c.seed, path)
 		}
+		for _, undone := range c.runs[root].j.undone {
+			if rest, in := strings.CutPrefix(undone, path); in && !k.Set && (rest == "" || rest[0] == '/' || rest[0] == '[') {
+				t.Errorf("seed %d: %s is reused, and %s was undone", c.seed, path, undone)
+			}
+		}
 	}
 	c.outlived()
 	c.judge(s)

@@ -51,7 +51,7 @@ var (
 //  5. the journal's chain holds, and replaying it in slices of another size gives the same digests;
 //  6. a run that is called is made once and asked for as often as its caller's driver dies; its end is taken once, it has the
 //     end that its caller hears of, and a cancel reaches it; no run is left behind, but by a second cancel;
-//  7. a run that repeats it makes nothing again of what it reuses, and keeps all of this;
+//  7. a run that repeats it makes nothing again of what it reuses, reuses nothing that was undone, and keeps all of this;
 //  8. what needs a node whose failure stops its run is blocked;
 //  9. runs of a group, of which three in four simulations have up to three, take turns in the order of their starts, and a dead process
 //     has no turn; that a run is parked changes nothing, nor that one process drives all runs, whose drivers also die alone;
