@@ -209,6 +209,10 @@ var mistakes = []struct {
 		{`model = "opus"`, "model", "command … --model", ""},
 		{`type = "claude"`, "type", "agent", ""},
 	}},
+	{"workflow \"w\" {\n  step \"count\" { run = [\"true\"] }\n  step \"b\" {\n    for_each = [\"x\", \"y\"]\n    @\n  }\n}\n", []mistake{
+		{`run = "echo ${count.index}"`, "count", "each.key", `run = "echo ${each.key}"`},
+		{`run = "echo ${count}"`, "count", "step.count", ""},
+	}},
 	{inEach, []mistake{
 		{`run = "echo ${each}"`, "each", "each.value", `run = "echo ${each.value}"`},
 		{`run = "echo ${matrix.go}"`, "matrix", "each.value", `run = "echo ${each.value}"`},

@@ -900,7 +900,7 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 			d.Detail = fmt.Sprintf("A condition reads no environment. Declare a variable,  variable %q { type = string }, give it with --var or FLOWRUN_VAR_%s, and read  var.%s.", name, name, name)
 			return
 		}
-		if declared := strings.Contains(d.Detail, "Did you mean ") && !strings.Contains(d.Detail, `Did you mean "`); declared {
+		if declared := strings.Contains(d.Detail, "Did you mean ") && !strings.Contains(d.Detail, `Did you mean "`); declared && !slices.Equal(path, []string{"count", "index"}) {
 			return
 		}
 		if other := schema.OtherName(path); other != "" {

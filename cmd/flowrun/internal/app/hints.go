@@ -40,12 +40,13 @@ var wordHints = []wordHint{
 	{"ls list ps history jobs executions", "runs list", ""},
 	{"status show describe inspect info get", "runs show RUN", ""},
 	{"state", "runs list", ""},
-	{"output outputs result", "runs show RUN --json", ""},
+	{"output outputs result", "runs show latest --json", ""},
 	{"follow attach top monitor", "runs watch RUN", ""},
 	{"log tail", "logs RUN", ""},
 	{"stop kill abort terminate interrupt", "cancel RUN", ""},
 	{"continue recover", "resume RUN", ""},
-	{"rerun redo again restart taint", "retry RUN", ""},
+	{"rerun redo again restart", "retry RUN", ""},
+	{"taint", "retry latest --from STEP", ""},
 	{"destroy down undo rollback", "cancel RUN", "A cancel runs the compensations of a run that has not ended. A run that has ended is not undone."},
 	{"diff compare", "runs diff A B", "This compares two runs. flowrun replay RUN --file FILE compares a run with a changed file."},
 	{"delete rm remove purge prune clean gc", "runs prune --keep 10 --dry-run", "Runs are removed by their number or their age:"},
@@ -163,8 +164,16 @@ func inFlowrun(line, why string) string {
 // otherCommand returns the line that words mean which are not a command of c, with the rest of the words, and a sentence about it; or "".
 func otherCommand(c *cobra.Command, words []string) (line, why string) {
 	root := new(app).newRootCommand() // the root of c may have only the group that was asked for
-	if !c.HasParent() && len(words) > 2 && words[0] == "workflow" && words[1] == "run" {
-		return quoteLine([]string{root.Name(), "apply", words[2]}), ""
+	if !c.HasParent() && len(words) > 1 {
+		rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+		switch {
+		case words[0] == "workflow" && slices.Contains([]string{"run", "start", "execute"}, words[1]):
+			return root.Name() + " " + fillLine("apply FILE", rest[1:min(2, len(rest))]), ""
+		case words[0] == "signal" && len(rest) == 2: // of a run
+			return quoteLine([]string{root.Name(), "emit", rest[1], "--run", rest[0]}), ""
+		case words[0] == "history" && len(rest) == 1:
+			return quoteLine([]string{root.Name(), "events", rest[0]}), ""
+		}
 	}
 	if !c.HasParent() && len(words) == 3 && slices.Contains([]string{"approve", "reject"}, words[0]) {
 		return quoteLine([]string{root.Name(), "decide", words[1], words[2], words[0]}), ""

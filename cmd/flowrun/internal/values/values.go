@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -34,6 +35,7 @@ func (r *Reader) Read(p *ir.Program, w *ir.Workflow, o *args.Given) (inputs, var
 	}
 	all, more := dsl.Inputs("variable", p.Variables, vars.Values, dsl.Known{Files: p.Files})
 	vars.Values = all
+	elsewhere(more, w.Inputs, "It is an input of the workflow:  --input")
 	problems = append(problems, nameFiles(more, vars.From)...)
 
 	pairs, err := o.Inputs.Read("--input", world)
@@ -43,7 +45,18 @@ func (r *Reader) Read(p *ir.Program, w *ir.Workflow, o *args.Given) (inputs, var
 	inputs = given.NewValues()
 	problems = append(problems, addPairs(inputs, pairs, w.Inputs)...)
 	inputs.Values, more = dsl.Inputs("input", w.Inputs, inputs.Values, dsl.Known{Vars: vars.Values, Files: p.Files})
+	elsewhere(more, p.Variables, "It is a variable of the program:  --var")
 	return inputs, vars, Join(append(problems, more...))
+}
+
+// elsewhere says of names that are not declared that they are among the declarations of the other kind.
+func elsewhere(problems []error, others []ir.Variable, hint string) {
+	for _, err := range problems {
+		var e *dsl.InputError
+		if errors.As(err, &e) && strings.HasPrefix(e.Message, "There is no ") && slices.ContainsFunc(others, func(d ir.Variable) bool { return d.Name == e.Name }) {
+			e.Hint = fmt.Sprintf("%s %s=…", hint, e.Name)
+		}
+	}
 }
 
 // readVariables collects the given values of variables. A later source overrides an earlier one:
