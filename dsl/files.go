@@ -50,6 +50,7 @@ func files(fsys fs.FS, name string, opts Options) (out []text, list diag.List) {
 const (
 	CodeUnreadable = "F0050" // a file or folder cannot be read, so nothing is known of what it says
 	CodeNoFiles    = "F0051" // a folder has no files of a program
+	CodeYAML       = "F0009" // a file looks like YAML
 	CodeTwice      = "F0201" // a name is declared twice, maybe in two files of a folder
 )
 

@@ -213,6 +213,19 @@ var mistakes = []struct {
 		{`run = "echo ${count.index}"`, "count", "each.key", `run = "echo ${each.key}"`},
 		{`run = "echo ${count}"`, "count", "step.count", ""},
 	}},
+	{inStep, []mistake{
+		{`when = "${step.a.status == 'failed'}"`, "", `no ${} … when = "step.a.status == 'failed'"`, `when = "step.a.status == 'failed'"`},
+		{`shell = "bash -e"`, "", `run = ["bash", "-e", "-c", "…"]`, ""},
+		{`idempotency_key = "x"`, "idempotency_key", "$FLOWRUN_IDEMPOTENCY_KEY", ""},
+		{`retry { non_retryable_errors = ["E"] }`, "non_retryable_errors", `when = "error.exit_code != 2"`, `retry { when = "error.exit_code != 2" }`},
+	}},
+	{inBareStep, []mistake{
+		{`wait_for_signal = "paid"`, "wait_for_signal", `wait { event = "paid" }`, `wait { event = "paid" }`},
+	}},
+	{inWorkflow, []mistake{
+		{`cron_schedule = "0 3 * * *"`, "cron_schedule", `routine "NAME" … cron = "0 3 * * *" … workflow.w`, ""},
+		{`cron = "0 3 * * *"`, "cron", `routine "NAME" … cron = "0 3 * * *" … workflow.w`, ""},
+	}},
 	{inEach, []mistake{
 		{`run = "echo ${each}"`, "each", "each.value", `run = "echo ${each.value}"`},
 		{`run = "echo ${matrix.go}"`, "matrix", "each.value", `run = "echo ${each.value}"`},

@@ -321,14 +321,14 @@ func init() {
 			return o.write("on_error", `"stop"`)
 		},
 		"options values choices allowed_values one_of allowed": renamed("enum"),
-		"ephemeral secret":     func(o other) string { return o.write("sensitive", "true") },
-		"error_message":        renamed("message"),
-		"every interval":       func(o other) string { return cmp.Or(o.inLoop("idle"), span("base_delay", "s")(o)) },
-		"sources source":       func(o other) string { return o.sources() },
-		"handler on_item":      func(o other) string { return o.handle() },
-		"schedule cron":        func(o other) string { return cmp.Or(o.write("cron", o.text(`"0 2 * * *"`)), o.routine()) },
-		"skills":               renamed("capabilities"),
-		"schema output_schema": func(o other) string { return o.write("output", "object({ NAME = TYPE })") },
+		"ephemeral secret":            func(o other) string { return o.write("sensitive", "true") },
+		"error_message":               renamed("message"),
+		"every interval":              func(o other) string { return cmp.Or(o.inLoop("idle"), span("base_delay", "s")(o)) },
+		"sources source":              func(o other) string { return o.sources() },
+		"handler on_item":             func(o other) string { return o.handle() },
+		"schedule cron cron_schedule": func(o other) string { return cmp.Or(o.write("cron", o.text(`"0 2 * * *"`)), o.routine()) },
+		"skills":                      renamed("capabilities"),
+		"schema output_schema":        func(o other) string { return o.write("output", "object({ NAME = TYPE })") },
 		"api_key apikey apiKey": func(o other) string {
 			if _, ok := o.str(); ok {
 				return o.write("key_env", `"NAME"`) + " The variable NAME of the environment then has the key, and the file does not."
@@ -394,7 +394,9 @@ func init() {
 			}
 			return span("duration", o.src.Name[:1])(o)
 		},
-		"signal":           renamed("event"),
+		"signal": renamed("event"),
+		"wait_for_signal wait_for_event await_signal wait_signal": func(o other) string { return o.nest("wait", "event", o.text(`"NAME"`)) },
+		"non_retryable_errors non_retryable_error_types":          func(o other) string { return o.write("when", `"error.exit_code != 2"`) },
 		"maximum_interval": span("max_delay", "s"),
 		"times": func(o other) string {
 			if n, ok := o.number(); ok {
@@ -511,6 +513,9 @@ func (o other) handle() string {
 
 // routine says what starts by the clock, where something else has a schedule.
 func (o other) routine() string {
+	if o.b.Schema.Kind == "workflow" {
+		return fmt.Sprintf("A routine starts it by the clock. At the top of the file, write  routine \"NAME\" { … }  with  cron = %s  and  workflow = workflow.%s.", o.text(`"0 2 * * *"`), o.b.Name)
+	}
 	if o.b.Schema.Kind != "on" {
 		return ""
 	}

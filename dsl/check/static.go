@@ -55,7 +55,7 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 				}
 			}
 			if a.Src.Name == "shell" && a.Text != "sh" {
-				d.Detail, d.Edit = fmt.Sprintf("It is one of %s. Another one is a program:  run = [%q, \"-c\", \"…\"].", quoted(a.Schema.Words), a.Text), nil
+				d.Detail, d.Edit = fmt.Sprintf("It is one of %s. Another one is a program:  run = [%s, \"-c\", \"…\"].", quoted(a.Schema.Words), strings.ReplaceAll(fmt.Sprintf("%q", a.Text), " ", `", "`)), nil
 			}
 			if p := schema.PlannedWord(b.Schema.Key(), a.Src.Name, a.Text); p != nil {
 				d = notYet(a.span(), p.String(), p, "")

@@ -53,7 +53,7 @@ func init() {
 		"runs_on": "runs-on", "runner": "runs-on", "agent_pool": "runs-on", "image": "container", "docker": "container", "cache": "artifacts", "caches": "artifacts",
 		"artifact": "artifacts", "upload": "artifacts", "download": "artifacts", "jump": "goto", "next": "goto", "providers": "provider", "backend": "provider", "provisioners": "provisioner",
 		"include": "import", "includes": "import", "secret": "secrets", "moved": "lifecycle", "events": "on", "schedule": "on", "modules": "module", "child_workflow": "module", "subworkflow": "module", "child": "module",
-		"task_queue": "runs-on", "temperature": "tools", "mcp_servers": "tools", "allowed_tools": "tools", "sandbox": "tools", "stream": "tools", "max_turns": "tools", "approval_mode": "tools",
+		"idempotency_key": "idempotency", "task_queue": "runs-on", "temperature": "tools", "mcp_servers": "tools", "allowed_tools": "tools", "sandbox": "tools", "stream": "tools", "max_turns": "tools", "approval_mode": "tools",
 	} {
 		Absent[word] = Absent[of]
 	}

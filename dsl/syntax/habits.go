@@ -14,6 +14,7 @@ var (
 	unquoted  = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
 	heredoc   = lazyregexp.New(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
 	asked     = lazyregexp.New(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*([^="\s].*)$`)
+	templated = lazyregexp.New(`^\s*(?:\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*"\$\{([^{}"]*)\}"`)
 	compare   = lazyregexp.New(`[<>!=]=+|=[<>~]?|<>`)
 	oneLiner  = lazyregexp.New(`^\s*[A-Za-z_][A-Za-z0-9_-]*(?:\s+"[^"]*")*\s*\{\s*[A-Za-z_][A-Za-z0-9_-]*\s*=.*[^{(\[,]$`)
 	yamlValue = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*:\s*([A-Za-z0-9_./-][^"'{}\[\]#&|>]*?)\s*$`)
@@ -92,6 +93,10 @@ var plainWord = lazyregexp.New(`^(?:true|false|null|[0-9]+(?:\.[0-9]+)?)$`)
 // unquotedCondition says how a condition is written that stands in its attribute as in a programming language, where HCL could
 // not read it. Those that it could read are told by the checker, in the same words.
 func unquotedCondition(d *diag.Diagnostic, line string) bool {
+	if m := templated().FindStringSubmatch(line); m != nil && d.Code == "F0036" {
+		d.Summary, d.Detail = "A condition has no ${}", fmt.Sprintf("Write it as  %s = \"%s\".", m[1], strings.TrimSpace(m[2]))
+		return true
+	}
 	m := asked().FindStringSubmatch(line)
 	if m == nil || !slices.Contains([]string{"F0025", "F0026", "F0028", "F0030", "F0036", "F0040", "F0041", "F0044"}, d.Code) {
 		return false

@@ -55,6 +55,8 @@ func adviseFirst(path string, list diag.List) diag.List {
 			} else {
 				list[i].Detail += " flowrun init writes a first one."
 			}
+		case dsl.CodeYAML:
+			list[i].Detail += " flowrun import FILE writes a first program from a workflow of GitHub Actions or Argo, a DAG of dagu, or a Taskfile."
 		case dsl.CodeTwice:
 			if notes := list[i].Notes; !told && len(notes) > 0 && notes[0].Range.File != list[i].Subject.File {
 				told = true
