@@ -219,6 +219,9 @@ var mistakes = []struct {
 		{`idempotency_key = "x"`, "idempotency_key", "$FLOWRUN_IDEMPOTENCY_KEY", ""},
 		{`retry { non_retryable_errors = ["E"] }`, "non_retryable_errors", `when = "error.exit_code != 2"`, `retry { when = "error.exit_code != 2" }`},
 	}},
+	{"workflow \"w\" {\n  @\n  step \"b\" { value = step.x.output }\n  step \"c\" {\n    run = [\"true\"]\n    when = \"step.x.output == 'y'\"\n    depends_on = [step.x]\n  }\n}\n", []mistake{
+		{`activity "x" { run = ["true"] }`, "activity", `step "x"`, `step "x" { run = ["true"] }`}, // and nothing is said of step.x
+	}},
 	{inBareStep, []mistake{
 		{`wait_for_signal = "paid"`, "wait_for_signal", `wait { event = "paid" }`, `wait { event = "paid" }`},
 	}},

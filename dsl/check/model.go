@@ -217,6 +217,7 @@ const MaxFindings = 200
 
 // checker is one run of Check.
 type checker struct {
+	misspelt    map[string]bool // what is not said, because a block of an unknown kind has the name: that a step of the name is not declared
 	program     *Program
 	sources     []*syntax.File
 	list        diag.List
@@ -256,7 +257,7 @@ type checker struct {
 func (c *checker) full() bool { return len(c.list) >= MaxFindings }
 
 func (c *checker) report(d diag.Diagnostic) {
-	if !c.full() {
+	if !c.full() && !c.misspelt[d.Summary] {
 		c.namedElsewhere(&d)
 		c.assistantOutput(&d)
 		c.list = append(c.list, d)

@@ -65,6 +65,12 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 			known = append(known, k)
 		}
 	}
+	if len(src.Labels) == 1 && s.Has("step") {
+		if c.misspelt == nil {
+			c.misspelt = map[string]bool{}
+		}
+		c.misspelt[fmt.Sprintf("Unknown step %q", src.Labels[0].Text)] = true
+	}
 	meant, other := schema.Meant[src.Kind], counterBlock(src, s, where)
 	switch a := s.Attr(src.Kind); {
 	case other != "":
