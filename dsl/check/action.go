@@ -96,12 +96,9 @@ func (c *checker) action(n *Node) {
 	if a := n.attr("escalate"); a != nil && !n.Does.Outward() {
 		useless("escalate", a.Src.Range)
 	}
-	for _, x := range []struct {
-		kind string
-		fits func(ir.ActionKind) bool
-	}{{"compensate", ir.ActionKind.Undone}, {"classify", ir.ActionKind.Outward}} {
-		if b := n.Inner(x.kind); b != nil && !x.fits(n.Does) {
-			useless(x.kind, b.Src.Range)
+	for _, kind := range []string{"compensate", "classify"} {
+		if b := n.Inner(kind); b != nil && !n.Does.Outward() {
+			useless(kind, b.Src.Range)
 		}
 	}
 	if !n.Does.Judged() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -143,7 +144,7 @@ func (c *checker) namesEscalation(w *Workflow) {
 		a := n.attr("escalate")
 		if a != nil {
 			c.escalated[a.ref().Name] = true
-		} else if n.Schema.Kind == "step" && n.Does.Undone() && !n.final {
+		} else if n.Schema.Kind == "step" && n.Does.Outward() && n.Does.Course() != ir.Pausing && !n.final {
 			a = w.attr("escalate")
 		}
 		n.escalation = c.escalations[a.ref().Name]

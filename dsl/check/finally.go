@@ -31,7 +31,7 @@ func crosses(n, to *Node) (drawn bool, d *diag.Diagnostic) {
 	return false, nil
 }
 
-// compensated refuses what the compensation of a step cannot refer to. It makes no dependency: what has not run by then
+// compensated refuses what the compensation of a node cannot refer to. It makes no dependency: what has not run by then
 // reads as null.
 func (c *checker) compensated(w *Workflow, n *Node) {
 	b := n.Inner("compensate")

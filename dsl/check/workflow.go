@@ -265,7 +265,11 @@ func (c *checker) reading(w *Workflow, o *Block, from *Node) {
 			if r.Root != "step" || to == nil {
 				continue
 			}
-			if d := refused(from, to); d != nil {
+			at := from
+			if from.holds(to) { // the group has ended
+				at = &Node{Parent: from}
+			}
+			if d := refused(at, to); d != nil {
 				d.Subject, d.Context = a.locate(r.Name), o.Words()
 				c.report(*d)
 			}

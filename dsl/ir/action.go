@@ -124,12 +124,11 @@ func (k ActionKind) Course() Course {
 // Retried reports whether a failed try of such an action can be followed by another one.
 func (k ActionKind) Retried() bool { c := k.Course(); return c == Attempted || c == Called }
 
-// Undone reports whether a step with such an action can have a compensation: the step has an effect outside of its run.
-func (k ActionKind) Undone() bool { return k.Retried() || k.Course() == Stored }
-
 // Outward reports whether a step with such an action deals with something outside of its run: a program, a service, people, time. Only such
-// a step can fail in a way that an escalation or a rule of classify is for.
-func (k ActionKind) Outward() bool { return k.Undone() || k.Course() == Pausing }
+// a step can have a compensation, and fail in a way that an escalation or a rule of classify is for.
+func (k ActionKind) Outward() bool {
+	return k.Retried() || k.Course() == Stored || k.Course() == Pausing
+}
 
 // Judged reports whether a step with such an action has a result that gates can judge.
 func (k ActionKind) Judged() bool { return k != FailAction && k != EndAction }

@@ -91,7 +91,8 @@ type Node struct {
 	OnLost  OnLost  `json:"on_lost,omitempty"`
 	// OnTimeout says what becomes of an attempt whose time is up.
 	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
-	// Compensate undoes what the node did, where the run fails or is cancelled after the node started an attempt.
+	// Compensate undoes what the node did, where the run fails or is cancelled after the node started an attempt or began to wait, or as
+	// a group has succeeded.
 	Compensate *Compensate `json:"compensate,omitempty"`
 	// Quotas are what each attempt of a step takes of quotas, and what a group or a call holds until it has ended, in the order of
 	// their declaration, each once.

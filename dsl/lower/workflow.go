@@ -86,6 +86,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	out.Quotas = quotas(n.Block, l.checked)
 	out.Escalate = n.Escalation()
 	own := from.over(n.Block)
+	out.Compensate = compensate(n, own.shell)
 	if out.Kind != ir.Step {
 		out.Result, out.Winner, out.Gates = n.Expr("value"), n.Expr("winner"), names(n.Attrs["gates"])
 		out.Children = l.nodes(n.Children, own)
@@ -95,7 +96,6 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		return out
 	}
 	out.Action, out.Fallback = action(n, own), assignees(n.Attrs["fallback"])
-	out.Compensate = compensate(n, own.shell)
 	out.Gates = l.gates(n, own.shell)
 	if out.Action.Kind().Retried() || n.WaitsAgain() {
 		out.Retry = l.retry(n, own.retry)

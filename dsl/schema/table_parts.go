@@ -272,7 +272,7 @@ var partBlocks = map[string]*Block{
 			Attr{Name: "cooldown", Kind: Duration, Default: `"5m"`, Doc: "Minimum time between two starts of the workflow, and the interval at which max_concurrency is computed again while when is true. At least 1s."},
 			Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "none", Doc: "Channels that get a message when the rule becomes active and when it ends, with the number of the rule, whether it is active, why, and max_concurrency in data."}),
 		Example: adaptExample},
-	"compensate": {Doc: "Undoes the step if the run fails or is cancelled after the step has started.", Once: true, Attrs: attrs(
+	"compensate": {Doc: "Undoes the node if the run fails or is cancelled: a step that has started, a wait or an approval that has begun to wait, and a group that has succeeded. Compensations run one at a time, the last first: a node that started later is undone before, and a group before the nodes inside it, each instance and iteration by itself. A failure is recorded, and the next one runs.", Once: true, Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Required: true, Doc: "A program with its arguments, or a script. It runs once."},
 		dir, env, pass, sh,
 		Attr{Name: "timeout", Kind: Duration, Doc: "Maximum time."})},

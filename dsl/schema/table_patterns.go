@@ -45,8 +45,8 @@ var groupAttrs = attrs(commonAttrs, env, pass, dir, sh, hold, esc)
 // groupBlocks are the blocks of a pattern that are those of the group that it becomes.
 var groupBlocks = []string{"adapt", "deadline", "degrade", "require", "retry", "budget", "classify"}
 
-// roundBlocks are those of a pattern that has no rounds of its own, and can be repeated as a whole.
-var roundBlocks = append([]string{"repeat"}, groupBlocks...)
+// roundBlocks are those of a pattern that has no rounds of its own, and can be repeated and undone as a whole.
+var roundBlocks = append([]string{"repeat", "compensate"}, groupBlocks...)
 
 // patternBlocks are the patterns.
 var patternBlocks = map[string]*Block{

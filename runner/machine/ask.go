@@ -158,6 +158,7 @@ func (m *Machine) startApproval(r ref) {
 			return
 		}
 	}
+	m.noteCompensation(r)
 	m.openAsk(r, q)
 	m.sendMessage(r, a.Notify, m.run.Run+" "+q.Shown, event.Message{Kind: event.MessageApproval, Level: "info", Title: fmt.Sprintf("%s waits for an approval", q.Node),
 		Text: q.Prompt, Decide: m.answerLine(q), Data: map[string]any{"node": q.Node, "show": q.Show, "shown": q.Shown}})

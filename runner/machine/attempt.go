@@ -143,8 +143,8 @@ func (m *Machine) startAttempt(w slotRequest) {
 		return
 	}
 	m.prepareSync(w.ref, request)
-	m.noteCompensation(w.ref)
 	if w.gate == work {
+		m.noteCompensation(w.ref)
 		m.moveNode(w.ref, event.Running, m.whyStarted(w.ref))
 	} else if s.status == event.Waiting { // for a judge, or for room in a budget
 		m.moveNode(w.ref, event.Running, fmt.Sprintf("gate %q judges", gateName(m.node(w.ref).Gates[w.gate])))

@@ -203,7 +203,7 @@ func (m *Machine) nextFinally() {
 // undone as a gate number is a node's compensation.
 const undone = -2
 
-// noteCompensation records the first attempt of a node with a compensation.
+// noteCompensation records the first attempt of a step with a compensation, and the success of a group with one.
 func (m *Machine) noteCompensation(r ref) {
 	if m.node(r).Compensate == nil || m.phase != working || m.coldState(r).toUndo {
 		return

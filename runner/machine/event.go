@@ -124,6 +124,7 @@ func (m *Machine) startEventWait(r ref, w *ir.Wait) {
 	h.waits = append(h.waits, r)
 	n, from := m.node(r), m.state(r).status
 	m.startParents(r)
+	m.noteCompensation(r)
 	m.state(r).status = event.Waiting
 	if d.started == 0 {
 		d.started = m.now

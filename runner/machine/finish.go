@@ -42,6 +42,9 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	m.endRules(r)
 	if status == event.Succeeded {
 		d.err = nil
+		if n.Compensate != nil && n.Kind != ir.Step && m.isInner(r) && d.reusedEnd() == nil {
+			m.noteCompensation(r)
+		}
 	} else {
 		d.output = nil
 	}

@@ -270,6 +270,7 @@ func (m *Machine) startWait(r ref) {
 		m.failPause(r, compose.EvaluationError("wait", err))
 		return
 	}
+	m.noteCompensation(r)
 	if due <= m.now {
 		m.startParents(r)
 		if d.started == 0 {

@@ -262,6 +262,12 @@ func TestWorstCase(t *testing.T) {
     approve { prompt = "?" }
     gates = [gate.probe]
   }`, `{"attempts":5,"attempts_known":5,"attempts_of_gates":5,"tokens":0,"cost_usd":0}`},
+		{"a group is undone once for each instance and iteration", `sequence "s" {
+    for_each = ["x", "y"]
+    repeat { max = 3 }
+    step "t" { value = 1 }
+    compensate { run = ["undo"] }
+  }`, `{"attempts":6,"attempts_known":6,"tokens":0,"cost_usd":0}`},
 		{"an agent that nobody knows", `step "s" { agent = agent.c }`, `{"attempts":1,"attempts_known":1,"tokens":null,"cost_usd":null,"agents_without_usage":["c"]}`},
 	} {
 		g := graph(t, `

@@ -272,6 +272,9 @@ func (c *counter) node(i int, most event.Bounds) load {
 			l.most(*cases[k])
 		}
 		l.add(c.gates(n))
+		if n.Compensate != nil {
+			l.add(load{after: 1})
+		}
 		l.add(c.rules(n.Name+"/", n.Adapt, most))
 	}
 	if n.Repeat != nil {

@@ -34,6 +34,10 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed, people bool) {
 	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
 	program := func(args ...any) ir.Run { return ir.Run{Argv: lit(args)} }
 	eachNode(w.Nodes, func(n *ir.Node) {
+		wait := did[*ir.Wait](n)
+		if beginsAlone(n) && (wait == nil || wait.Event == "") && maybe(4) { // a run that repeats this one would wait again, for an event that does not come again
+			n.Compensate = &ir.Compensate{Run: program("undo", n.Name)}
+		}
 		if forPeople(n) {
 			return
 		}
@@ -78,6 +82,9 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed, people bool) {
 	}
 }
 
+// beginsAlone reports whether what a node does is undone without an attempt of its own: a group, a wait or an approval.
+func beginsAlone(n *ir.Node) bool { return n.Kind != ir.Step || n.Action.Kind().Course() == ir.Pausing }
+
 func eachNode(nodes []ir.Node, f func(*ir.Node)) {
 	for i := range nodes {
 		f(&nodes[i])
@@ -100,13 +107,15 @@ type journey struct {
 	status  map[string]event.Status
 	// tolerated are the nodes whose failure does not count.
 	tolerated map[string]bool
+	waited    map[string]bool // by path: a wait or an approval that has begun
+	kept      map[string]bool // by path: reused from an earlier run
 	cancels   int
 	ended     map[string]bool // by path: a person has cancelled it
 	never     bool            // it was cancelled before it began
 }
 
 func newJourney() *journey {
-	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, flying: map[uint64]string{}, unsure: map[string]bool{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}, ended: map[string]bool{}}
+	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, flying: map[uint64]string{}, unsure: map[string]bool{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}, ended: map[string]bool{}, waited: map[string]bool{}, kept: map[string]bool{}}
 }
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
@@ -167,6 +176,8 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 			j.told[t.Node] = t.Note
 		} else if t.Note == "" && t.To != "" {
 			j.status[t.Node], j.names[t.Node] = t.To, t.Name
+			j.kept[t.Node] = t.Result != nil && (t.Result.Reused || t.Result.Set)
+			j.waited[t.Node] = j.waited[t.Node] || t.Attempt > 0 && !j.kept[t.Node]
 			j.tolerated[t.Node] = t.Result != nil && t.Result.Tolerated
 		}
 	}
@@ -255,7 +266,7 @@ func (c *simulation) judge(run *seen) {
 	c.blocks(run)
 	j, w := run.j, run.w
 	undo := map[string]bool{}
-	eachNode(w.Nodes, func(n *ir.Node) { undo[n.Name] = n.Compensate != nil })
+	eachNode(w.Nodes, func(n *ir.Node) { undo[n.Name] = n.Compensate != nil && !beginsAlone(n) })
 	var want []string
 	for path := range j.first {
 		if undo[j.names[path]] && run.wentWrong() {
@@ -264,8 +275,9 @@ func (c *simulation) judge(run *seen) {
 	}
 	slices.SortFunc(want, func(a, b string) int { return j.first[b] - j.first[a] })
 	sure := func(list []string) []string {
-		return slices.DeleteFunc(slices.Clone(list), func(path string) bool { return j.unsure[path] })
+		return slices.DeleteFunc(slices.Clone(list), func(path string) bool { return j.unsure[path] || !undo[j.names[path]] })
 	}
+	c.undoesAlone(run)
 	if j.cancels < 2 && !slices.Equal(sure(want), sure(j.undone)) {
 		c.t.Errorf("seed %d: undone were %v; in reverse order of their starts these are %v", c.seed, j.undone, want)
 	}
@@ -291,6 +303,43 @@ func (c *simulation) judge(run *seen) {
 			c.t.Errorf("seed %d: %s, of finally, ends %q", c.seed, w.Finally.Nodes[i].Name, s)
 		}
 	}
+}
+
+// undoesAlone checks that groups that have succeeded are undone, each before the nodes inside it, and that waits and approvals are that have begun.
+func (c *simulation) undoesAlone(run *seen) {
+	j := run.j
+	if j.cancels > 1 {
+		return
+	}
+	at := map[string]int{}
+	for i, path := range j.undone {
+		at[path] = i
+	}
+	eachNode(run.w.Nodes, func(n *ir.Node) {
+		if n.Compensate == nil || !beginsAlone(n) {
+			return
+		}
+		for path, name := range j.names {
+			base := view.Base(path)
+			if name != n.Name || n.Repeat != nil && !iteration.MatchString(base) || n.Repeat == nil && n.ForEach != nil && !strings.HasSuffix(path, "]") {
+				continue // it holds instances or iterations
+			}
+			did := j.waited[path]
+			if n.Kind != ir.Step {
+				did = j.status[path] == event.Succeeded && !j.kept[path]
+			}
+			if _, undone := at[path]; undone != (did && run.wentWrong()) {
+				c.t.Errorf("seed %d: %s, which ended %s, was undone: %v", c.seed, path, j.status[path], undone)
+			} else if undone {
+				c.undone++
+				for inner, i := range at {
+					if strings.HasPrefix(inner, path+"/") && i < at[path] {
+						c.t.Errorf("seed %d: %s was undone before %s", c.seed, inner, path)
+					}
+				}
+			}
+		}
+	})
 }
 
 // blocks checks that what needs a node whose failure stopped the run is blocked, directly or through others, but for nodes that a person

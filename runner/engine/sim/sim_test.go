@@ -240,6 +240,7 @@ type simulation struct {
 	repeated bool
 	barred   int // nodes that needed one whose failure stopped their run
 	pooled   int // attempts of steps that a pool has
+	undone   int // groups, waits and approvals that were undone
 	helped   int // attempts of steps for which a pool of people and agents has chosen an agent
 	chosen   int // tasks for which such a pool has chosen a person
 	crowd    crowd
