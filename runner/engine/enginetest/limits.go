@@ -17,6 +17,9 @@ func paced() []event.Need {
 	return []event.Need{{Kind: event.NeedQuota, Name: "api", Pace: &event.Pace{Requests: 2, Per: pace}}}
 }
 
+// breakerEvent is the event of a breaker that has opened or closed.
+const breakerEvent = "flowrun.breaker"
+
 func breakable(failures int, reset time.Duration) []event.Need {
 	return []event.Need{{Kind: event.NeedAgent, Name: "coder", Breaker: &event.Breaker{Failures: failures, Reset: reset}}}
 }
@@ -90,7 +93,7 @@ func limitsAtEveryCommit(t *testing.T, s Store) {
 	})
 }
 
-// brokenAndProbed has a task fail twice, which opens the breaker. Two others wait, and start after the probe.
+// brokenAndProbed has a task fail twice, which opens the breaker. Two others ask once it is open, wait, and start after the probe.
 func brokenAndProbed(t *testing.T, s Store) {
 	w := newWitness()
 	w.fails["bad"] = 2
@@ -99,8 +102,8 @@ func brokenAndProbed(t *testing.T, s Store) {
 	needs := breakable(2, time.Minute)
 	run := start(t, h, Program{Tasks: []Task{
 		{Name: "bad", Tries: 3, Needs: needs},
-		{Name: "pause", Wait: 20 * time.Second},
-		{Name: "x", After: []string{"pause"}, Needs: needs}, {Name: "y", After: []string{"pause"}, Needs: needs},
+		{Name: "opened", Event: breakerEvent},
+		{Name: "x", After: []string{"opened"}, Needs: needs}, {Name: "y", After: []string{"opened"}, Needs: needs},
 	}})
 	mustEnd(t, s, h, run, event.Succeeded)
 	if got, want := fmt.Sprint(refusals(t, h, run)), "[breaker coder true breaker coder true breaker coder true]"; got != want {
@@ -129,10 +132,9 @@ func brokenIsTold(t *testing.T, s Store) {
 	w.fails["bad"] = 2
 	h := s.Open(t, Factory, w)
 	defer h.Close()
-	const name = "flowrun.breaker"
-	hears := start(t, h, Program{Tasks: []Task{{Name: "x", Event: name}}})
-	breaks := start(t, h, Program{Tasks: []Task{{Name: "bad", Tries: 3, Needs: breakable(2, time.Minute)}, {Name: "y", After: []string{"bad"}, Event: name},
-		{Name: "z", After: []string{"y"}, Event: name}}})
+	hears := start(t, h, Program{Tasks: []Task{{Name: "x", Event: breakerEvent}}})
+	breaks := start(t, h, Program{Tasks: []Task{{Name: "bad", Tries: 3, Needs: breakable(2, time.Minute)}, {Name: "y", After: []string{"bad"}, Event: breakerEvent},
+		{Name: "z", After: []string{"y"}, Event: breakerEvent}}})
 	mustEnd(t, s, h, breaks, event.Succeeded)
 	mustEnd(t, s, h, hears, event.Succeeded)
 	data, _ := notes(t, h, hears)["x"].(map[string]any)
@@ -158,8 +160,7 @@ func resetIsTold(t *testing.T, s Store) {
 	w.fails["bad"] = 1
 	h := s.Open(t, Factory, w)
 	defer h.Close()
-	const name = "flowrun.breaker"
-	hears := start(t, h, Program{Tasks: []Task{{Name: "x", Event: name}, {Name: "y", After: []string{"x"}, Event: name}}})
+	hears := start(t, h, Program{Tasks: []Task{{Name: "x", Event: breakerEvent}, {Name: "y", After: []string{"x"}, Event: breakerEvent}}})
 	needs := breakable(1, time.Hour)
 	needs[0].Breaker.Tell = true
 	mustEnd(t, s, h, start(t, h, Program{Tasks: []Task{{Name: "bad", Needs: needs}}}), event.FailedS)

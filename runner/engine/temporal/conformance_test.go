@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -375,20 +376,39 @@ func (p *process) DriveUntilParked(ctx context.Context, run string, w engine.Wat
 	}
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	var seen atomic.Uint64 // events
+	watch := func(list []event.Event, r *event.Reaction, replayed bool) {
+		if w != nil {
+			w(list, r, replayed)
+		}
+		seen.Store(list[len(list)-1].Seq)
+	}
 	length := make(chan int64, 1)
 	go func() {
 		length <- p.office.rest(inner, run, true)
+		for inner.Err() == nil && seen.Load() < p.last(inner, run) { // a busy computer shows later what has happened
+			time.Sleep(glance)
+		}
 		if _, _, _, ended, err := p.office.look(inner, run); err == nil && !ended {
 			cancel(&engine.Parked{Run: run})
 		}
 	}()
-	end, err := p.Drive(inner, run, w)
+	end, err := p.Drive(inner, run, watch)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if delete(p.parked, run); errors.Is(err, engine.ErrParked) {
 		p.parked[run] = <-length
 	}
 	return end, err
+}
+
+// last is the number of the last event of a run.
+func (p *process) last(ctx context.Context, run string) (n uint64) {
+	_, _, _ = p.Journal(ctx, run, func(b journal.Batch) error {
+		n = b.Last()
+		return nil
+	})
+	return n
 }
 
 // Wakeable returns the runs that were parked, and in which something has happened since.
