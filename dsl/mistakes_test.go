@@ -222,6 +222,11 @@ var mistakes = []struct {
 	{"workflow \"w\" {\n  @\n  step \"b\" { value = step.x.output }\n  step \"c\" {\n    run = [\"true\"]\n    when = \"step.x.output == 'y'\"\n    depends_on = [step.x]\n  }\n}\n", []mistake{
 		{`activity "x" { run = ["true"] }`, "activity", `step "x"`, `step "x" { run = ["true"] }`}, // and nothing is said of step.x
 	}},
+	{"workflow \"w\" {\n  input \"env\" { type = string }\n  step \"b\" {\n    run = [\"true\"]\n    env = @\n  }\n}\n", []mistake{
+		{`{ R = env.GITHUB_REF }`, "env", "$GITHUB_REF … FLOWRUN_VAR_GITHUB_REF", ""},
+		{`{ R = env.name }`, "env", "Did you mean input.env?", ""},
+		{`{ R = env }`, "env", "Did you mean input.env?", `{ R = input.env }`},
+	}},
 	{inBareStep, []mistake{
 		{`wait_for_signal = "paid"`, "wait_for_signal", `wait { event = "paid" }`, `wait { event = "paid" }`},
 	}},

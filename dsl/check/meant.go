@@ -905,8 +905,11 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 			d.Detail = fmt.Sprintf("A condition reads no environment. Declare a variable,  variable %q { type = string }, give it with --var or FLOWRUN_VAR_%s, and read  var.%s.", name, name, name)
 			return
 		}
-		if declared := strings.Contains(d.Detail, "Did you mean ") && !strings.Contains(d.Detail, `Did you mean "`); declared && !slices.Equal(path, []string{"count", "index"}) {
-			return
+		if declared := strings.Contains(d.Detail, "Did you mean ") && !strings.Contains(d.Detail, `Did you mean "`); declared {
+			ofOthers := slices.Equal(path, []string{"count", "index"}) || len(path) == 2 && path[0] == "env" && path[1] == strings.ToUpper(path[1])
+			if !ofOthers { // else an input or a step happens to have the name
+				return
+			}
 		}
 		if other := schema.OtherName(path); other != "" {
 			d.Detail = other
