@@ -7,17 +7,30 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 )
 
-// feedback becomes a sequence with a repeat, of the producer's step and the reviewer's.
+// feedback becomes a sequence with a repeat, of the producer's step and the reviewer's. One that is itself repeated or undone has its rounds in a
+// sequence inside: they are not what is repeated, and only all of them are undone.
 func (p *pattern) feedback() func() {
 	product, review := p.node("product", "the producer of %s", "product"), p.node("review", "the reviewer of %s", "review")
 	p.sameAgent()
+	rounds := ""
+	if inner(p.Src, "repeat") != nil || inner(p.Src, "compensate") != nil {
+		rounds = p.node("rounds", "the rounds of %s", "")
+	}
 	inside := p.siblings("producer", "task", "with", "reviewer", "review_task")
-	return func() { p.writeFeedback(product, review, inside) }
+	return func() {
+		p.writeFeedback(product, review, rounds, inside)
+		if rounds != "" {
+			p.say("\n}")
+		}
+	}
 }
 
-func (p *pattern) writeFeedback(product, review string, inside map[string]string) {
+func (p *pattern) writeFeedback(product, review, rounds string, inside map[string]string) {
 	results := map[string]string{"product": "step." + product, "review": "step." + review}
 	p.group("sequence", p.Block.Name, "producer", "reviewer", "accept", "max_iterations", "task", "review_task", "with", "gates", "value")
+	if rounds != "" {
+		p.say("value = step.%s.output\n\nsequence %q {\n", rounds, rounds)
+	}
 	p.say("repeat {\n")
 	p.accepted(review, results)
 	if a := p.Attrs["max_iterations"]; a != nil {

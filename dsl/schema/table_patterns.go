@@ -45,13 +45,13 @@ var groupAttrs = attrs(commonAttrs, env, pass, dir, sh, hold, esc)
 // groupBlocks are the blocks of a pattern that are those of the group that it becomes.
 var groupBlocks = []string{"adapt", "deadline", "degrade", "require", "retry", "budget", "classify"}
 
-// roundBlocks are those of a pattern that has no rounds of its own, and can be repeated and undone as a whole.
+// roundBlocks are those of a pattern, which can be repeated and undone as a whole.
 var roundBlocks = append([]string{"repeat", "compensate"}, groupBlocks...)
 
 // patternBlocks are the patterns.
 var patternBlocks = map[string]*Block{
-	"feedback": {Label: "name", Doc: "A producer and a reviewer take turns until the review is accepted. flowrun turns the block into a sequence NAME with a repeat of the steps NAME_product and NAME_review; flowrun plan --lowered shows them. The output is the last product, and step.NAME.iterations counts the rounds. If the producer or the reviewer fails, the round counts, and the next one begins. If no round is accepted, the node fails with the reason limit.",
-		Blocks: groupBlocks, Example: feedbackExample,
+	"feedback": {Label: "name", Doc: "A producer and a reviewer take turns until the review is accepted. flowrun turns the block into a sequence NAME with a repeat of the steps NAME_product and NAME_review; flowrun plan --lowered shows them. The output is the last product, and step.NAME.iterations counts the rounds. With a repeat or a compensate of its own, the rounds are in a sequence NAME_rounds inside: iterations counts the repeats, and compensate undoes all rounds at once. If the producer or the reviewer fails, the round counts, and the next one begins. If no round is accepted, the node fails with the reason limit.",
+		Blocks: roundBlocks, Example: feedbackExample,
 		Attrs: attrs(
 			Attr{Name: "producer", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Required: true, Doc: "The producer: an agent, a pool or a member of a pool, as for agent of a step. From the second round on, its feedback is the output of the last review."},
 			Attr{Name: "reviewer", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Required: true, Doc: "The reviewer. Its with is an object of product (the output of the producer), with (of the pattern) and iteration."},

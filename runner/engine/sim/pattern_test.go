@@ -43,6 +43,9 @@ func (w *writer) pattern(depth int, timed bool) {
 		if maybe(3) {
 			w.line(depth, "gates = [gate.better]")
 		}
+		if maybe(3) {
+			w.line(depth, "repeat { max = 2 }")
+		}
 	case "consensus":
 		w.line(depth, "participants = [agent.echo, agent.echo2, agent.echo3]")
 		votes := []string{`"yes"`, "result.attempts", "result.attempts > 1 ? null : 1"}
