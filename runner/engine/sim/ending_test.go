@@ -105,6 +105,8 @@ type journey struct {
 	lost    map[string]bool       // by path: nobody knows what its last attempt did, and the attempt is repeated
 	told    map[string]event.Note // of compensations
 	status  map[string]event.Status
+	moves   int
+	moved   map[string]int // by path: the how manieth move of a node was its last
 	// tolerated are the nodes whose failure does not count.
 	tolerated map[string]bool
 	waited    map[string]bool // by path: a wait or an approval that has begun
@@ -115,7 +117,7 @@ type journey struct {
 }
 
 func newJourney() *journey {
-	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, flying: map[uint64]string{}, unsure: map[string]bool{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}, ended: map[string]bool{}, waited: map[string]bool{}, kept: map[string]bool{}}
+	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, flying: map[uint64]string{}, unsure: map[string]bool{}, lost: map[string]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, moved: map[string]int{}, tolerated: map[string]bool{}, ended: map[string]bool{}, waited: map[string]bool{}, kept: map[string]bool{}}
 }
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
@@ -176,6 +178,8 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 			j.told[t.Node] = t.Note
 		} else if t.Note == "" && t.To != "" {
 			j.status[t.Node], j.names[t.Node] = t.To, t.Name
+			j.moves++
+			j.moved[t.Node] = j.moves
 			j.kept[t.Node] = t.Result != nil && (t.Result.Reused || t.Result.Set)
 			j.waited[t.Node] = j.waited[t.Node] || t.Attempt > 0 && !j.kept[t.Node]
 			j.tolerated[t.Node] = t.Result != nil && t.Result.Tolerated
@@ -232,28 +236,29 @@ func (j *journey) began(path, name string) {
 	}
 }
 
-// endedItself is the end step that ended the run, if one did.
-func (s *seen) endedItself() (end *ir.End) {
+// endedItself is the end step that ended the run, if one did, and the number of its move.
+func (s *seen) endedItself() (end *ir.End, at int) {
 	j := s.j
 	eachNode(s.w.Nodes, func(n *ir.Node) {
 		for path, name := range j.names {
 			whole := n.ForEach != nil && !strings.HasSuffix(path, "]") && !iteration.MatchString(view.Base(path)) // it may have no instance
 			if name == n.Name && did[*ir.End](n) != nil && j.status[path] == event.Succeeded && !s.end.Limit && !whole {
-				end = did[*ir.End](n)
+				end, at = did[*ir.End](n), j.moved[path]
 			}
 		}
 	})
-	return end
+	return end, at
 }
 
 // wentWrong tells that the run had failed, or was cancelled, before finally.
 func (s *seen) wentWrong() bool {
-	j, ended := s.j, s.endedItself()
+	j := s.j
+	ended, at := s.endedItself()
 	if ended != nil && ended.Status != "" {
 		return true
 	}
 	for path, how := range j.status {
-		if how.Bad() && !j.tolerated[path] && (ended == nil || how != event.Cancelled) && slices.ContainsFunc(s.w.Nodes, func(n ir.Node) bool { return n.Name == path }) {
+		if how.Bad() && !j.tolerated[path] && (ended == nil || how != event.Cancelled || j.ended[path] && j.moved[path] < at) && slices.ContainsFunc(s.w.Nodes, func(n ir.Node) bool { return n.Name == path }) {
 			return true
 		}
 	}
@@ -349,7 +354,7 @@ func (c *simulation) blocks(run *seen) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if run.end.Error == nil || run.endedItself() != nil { // an end step has cancelled them: a node that runs "always" failed later, and stopped nothing
+	if ended, _ := run.endedItself(); run.end.Error == nil || ended != nil { // an end step has cancelled them: a node that runs "always" failed later, and stopped nothing
 		return
 	}
 	bad := make([]bool, len(g.Nodes))
