@@ -40,29 +40,42 @@ workflow "night" {
 type fleetOf struct {
 	*testing.T
 	dir, binary, engine string
+	server              *exec.Cmd
 }
 
 func newFleet(t *testing.T) *fleetOf {
 	if *engineServer == "" {
 		t.Skip("without -engine.server")
 	}
-	server := exec.Command(*engineServer)
-	out, err := server.StdoutPipe()
-	if err == nil {
-		err = server.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fleetOf{t, t.TempDir(), linked(t), "temporal://" + strings.TrimSpace(address) + "/default?queue=tests"}
+	f := &fleetOf{T: t, dir: t.TempDir(), binary: linked(t)}
+	f.engine = "temporal://" + f.serve("0") + "/default?queue=tests"
+	t.Cleanup(f.killServer)
 	f.write("flow.hcl", strings.ReplaceAll(engineFlow, "MARKS", filepath.Join(f.dir, "marks")))
 	f.write("marks", "")
 	return f
+}
+
+// serve starts the server on a port of the loopback interface, with its data in a file, and returns its address.
+func (f *fleetOf) serve(port string) string {
+	f.Helper()
+	f.server = exec.Command(*engineServer, "--port", port, "--db", filepath.Join(f.dir, "server.db"))
+	out, err := f.server.StdoutPipe()
+	if err == nil {
+		err = f.server.Start()
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		f.Fatal(err)
+	}
+	return strings.TrimSpace(address)
+}
+
+func (f *fleetOf) killServer() {
+	f.server.Process.Kill()
+	f.server.Wait()
 }
 
 func (f *fleetOf) write(name, text string) {
@@ -125,15 +138,32 @@ func of(step string, marks []string) (n int) {
 }
 
 // A worker goes in the middle of a run, and another worker finishes the run: no finished step runs again, and what the first one was at runs
-// once more. A worker that is killed is missed after a silence; one that is told to stop gives back what it has.
+// once more. A worker that is killed is missed after a silence; one that is told to stop gives back what it has. If both are killed, a third
+// one finishes the run. If the server is killed and comes back, what the workers are at goes on, and nothing runs again.
 func TestEngineWorkers(t *testing.T) {
+	send := func(signal syscall.Signal) func(*fleetOf, ...*exec.Cmd) {
+		return func(f *fleetOf, workers ...*exec.Cmd) { workers[0].Process.Signal(signal) }
+	}
 	for name, c := range map[string]struct {
-		signal syscall.Signal
-		within time.Duration // from the signal to the end of the run
+		happens func(f *fleetOf, workers ...*exec.Cmd)
+		within  time.Duration // from then to the end of the run
+		again   int           // the steps that begin once more
 	}{
-		"killed":          {syscall.SIGKILL, 60 * time.Second},
-		"told to stop":    {syscall.SIGTERM, 25 * time.Second},
-		"nothing happens": {0, 25 * time.Second},
+		"killed":          {send(syscall.SIGKILL), 60 * time.Second, 3},
+		"told to stop":    {send(syscall.SIGTERM), 25 * time.Second, 3},
+		"nothing happens": {func(*fleetOf, ...*exec.Cmd) {}, 25 * time.Second, 0},
+		"both killed": {func(f *fleetOf, workers ...*exec.Cmd) {
+			for _, w := range workers {
+				w.Process.Kill()
+			}
+			f.worker("three")
+		}, 90 * time.Second, 6},
+		"server killed": {func(f *fleetOf, workers ...*exec.Cmd) {
+			_, port, _ := strings.Cut(strings.TrimPrefix(f.engine, "temporal://"), ":")
+			f.killServer()
+			time.Sleep(3 * time.Second)
+			f.serve(port[:strings.IndexByte(port, '/')])
+		}, 60 * time.Second, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,14 +174,11 @@ func TestEngineWorkers(t *testing.T) {
 			}
 			lines := strings.Fields(out)
 			run := lines[len(lines)-1]
-			one := f.worker("one")
-			f.worker("two")
+			one, two := f.worker("one"), f.worker("two")
 			within(t, time.Minute, "six suites begin", func() bool { return len(f.marks("begun")) >= 7 })
 			time.Sleep(time.Second)
 			before := f.marks("done")
-			if c.signal != 0 {
-				one.Process.Signal(c.signal)
-			}
+			c.happens(f, one, two)
 			took := within(t, c.within, "the run ends", func() bool {
 				time.Sleep(200 * time.Millisecond)
 				shown, err := f.flowrun("runs", "show", run, "--json")
@@ -167,8 +194,8 @@ func TestEngineWorkers(t *testing.T) {
 				}
 				again += n - 1
 			}
-			if want := map[bool]int{true: 3, false: 0}[c.signal != 0]; again != want {
-				t.Errorf("%d steps have begun again, want %d: %q", again, want, begun)
+			if again != c.again {
+				t.Errorf("%d steps have begun again, want %d: %q", again, c.again, begun)
 			}
 		})
 	}

@@ -318,5 +318,5 @@ func TestCorpusContinuesAsNew(t *testing.T) {
 // temporal.
 var sharing = []string{"15_instances_not_known_beforehand ship", "adapt adapts", "approve release", "await work", "breaker calls", "breaker_notify calls",
 	"budget_ask report", "budget_ask work", "dead_letters queue", "escalation work", "events orders", "gate_benchmark measured", "gate_review judged",
-	"handoff profile", "human label", "human_pool label", "kv count", "memory learn", "notices watched", "notify watch", "on count", "on fulfil", "on order", "pool share",
+	"handoff profile", "human label", "human_pool label", "kv count", "memory learn", "notices watched", "notify watch", "on count", "on fulfil", "on order", "pauses work", "pool share",
 	"quota share", "revise w", "routine count", "spending share", "sync release", "webhook listen"}
