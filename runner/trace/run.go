@@ -170,7 +170,7 @@ func (r *Run) finish(a *attempt, f *event.AttemptFinished, at event.Time) {
 	if u := f.Usage; u != nil {
 		s.Attributes = append(s.Attributes, usage("gen_ai.usage.", u)...)
 	}
-	if n := r.nodes[a.Node]; n != nil && n.span.End != 0 { // a node that is cancelled ends before its attempt
+	if n := r.nodes[a.Node]; n != nil && n.span.End != 0 && !a.Compensate { // a node that is cancelled ends before its attempt
 		n.span.End = max(n.span.End, at)
 	}
 	r.each(s)

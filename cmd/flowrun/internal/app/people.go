@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/shared"
@@ -207,6 +208,7 @@ func (a *app) sayResting(s *store, r *view.Run, run string, scene ui.Scene, asJS
 			own = append(own, asks[i])
 		}
 	}
+	nameInputs(ctx, s, own)
 	ui.FailedSoFar(a.err, r)
 	a.err.Printf("flowrun: all that is left waits for people:\n")
 	ui.Inbox(a.err, own, scene.Flags, time.Now())
@@ -230,7 +232,31 @@ func (a *app) nameWorkflows(asks []ui.Ask) (flags string) {
 			asks[i].Workflow, asks[i].Top = info.Workflow, s.Top(context.Background(), info)
 		}
 	}
+	nameInputs(context.Background(), s, asks)
 	return a.flagsFor(s.Dir())
+}
+
+// nameInputs adds the inputs of approvals. A definition that cannot be read, which decide reports, adds none.
+func nameInputs(ctx context.Context, s *store, asks []ui.Ask) {
+	var p *runner.Pinned
+	read := ""
+	for i := range asks {
+		if asks[i].Kind != string(event.AskApproval) {
+			continue
+		}
+		if asks[i].Run != read {
+			read = asks[i].Run
+			p, _ = s.Pinned(ctx, read)
+		}
+		if p == nil {
+			continue
+		}
+		if n := p.Workflow.Find(asks[i].Name); n != nil {
+			if step, is := n.Action.(*ir.Approve); is {
+				asks[i].Inputs = ui.AskInputs(step.Inputs)
+			}
+		}
+	}
 }
 
 // otherDecisions are words that people type for a decision.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -36,6 +37,23 @@ type Ask struct {
 	Plain string `json:"plain"`
 	// Decide is the command that answers, in which the person chooses one of the words, or the command that tells the run that the time is over.
 	Decide string `json:"decide,omitempty"`
+	// Inputs are what an approval asks for; none where the definition of the run could not be read.
+	Inputs []AskInput `json:"inputs,omitempty"`
+}
+
+// AskInput is an input of an approval.
+type AskInput struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Required bool   `json:"required"` // it has no default
+}
+
+// AskInputs lists inputs of an approval, in the order of the file.
+func AskInputs(of []ir.Variable) (list []AskInput) {
+	for i := range of {
+		list = append(list, AskInput{of[i].Name, of[i].Type.String(), !of[i].HasDefault})
+	}
+	return list
 }
 
 // ReadAsks reads the list that a store gives.
@@ -70,8 +88,35 @@ func Inbox(t *Term, asks []Ask, flags string, now time.Time) {
 		if who := a.who(); who != "" {
 			t.Printf("  %s\n", who)
 		}
+		if with := a.with(); with != "" && !a.Over(now) {
+			t.Printf("  %s\n", with)
+		}
 		t.Printf("  %s\n", a.Line(flags, now))
 	}
+}
+
+// with says which inputs go with an approval: first those that it needs.
+func (a *Ask) with() string {
+	var needs, may []string
+	for _, in := range a.Inputs {
+		flag := fmt.Sprintf("--input %s=VALUE (%s)", Clean(in.Name), Clean(in.Type))
+		if in.Required {
+			needs = append(needs, flag)
+		} else {
+			may = append(may, flag)
+		}
+	}
+	var parts []string
+	if needs != nil {
+		parts = append(parts, "needs "+strings.Join(needs, " "))
+	}
+	if may != nil {
+		parts = append(parts, "can have "+strings.Join(may, " "))
+	}
+	if parts == nil {
+		return ""
+	}
+	return string(event.WordApprove) + " " + strings.Join(parts, ", and ")
 }
 
 // Over reports whether the time of an ask is over, which no process has told the run yet.
