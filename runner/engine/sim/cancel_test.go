@@ -67,17 +67,21 @@ func (j *journey) noteCancels(events []event.Event, r *event.Reaction) (wrong st
 		}
 	}
 	for _, ev := range events {
-		if x := ev.External; x != nil && x.Kind == event.ExternalCancelNode && tookCancel(x.Node, r) {
+		if x := ev.External; x != nil && x.Kind == event.ExternalCancelNode && j.tookCancel(x.Node, r) {
 			j.ended[x.Node] = true
 		}
 	}
 	return wrong
 }
 
-// tookCancel reports whether a person has ended something in a batch, at a path or below it.
-func tookCancel(path string, r *event.Reaction) bool {
+// tookCancel reports whether a person has ended something in a batch, at a path or below it. What ends because of an earlier cancel does not
+// count: this one may have come too late, when the run was ending and spared the nodes that always run (seed 1164).
+func (j *journey) tookCancel(path string, r *event.Reaction) bool {
 	ended := func(node, reason string) bool {
 		for ; node != "" && node != path; node = view.Parent(node) {
+			if j.ended[node] {
+				return false
+			}
 		}
 		return node != "" && strings.Contains(reason, person+" cancelled it")
 	}
