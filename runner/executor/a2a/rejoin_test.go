@@ -200,7 +200,7 @@ func TestTasksAreLeft(t *testing.T) {
 	}
 	f, _ := rejoin(t.Context(), t, k, "")
 	if f.Error == nil || f.Error.Kind != event.Transient || f.Session != "t1" {
-		t.Errorf("out of reach for good: session %q, %+v", f.Session, f.Error)
+		t.Errorf("a service that cannot be reached: session %q, %+v", f.Session, f.Error)
 	}
 	k = newKeeper(t, false, false)
 	k.asked = func(k *keeper, method string) {
