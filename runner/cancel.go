@@ -57,10 +57,25 @@ func nodeToCancel(p *Past, word string) (*view.Node, error) {
 		}
 		return nil, x
 	case list[0].Status.Terminal():
-		return nil, &NodeProblem{Message: fmt.Sprintf("%q of run %s has ended: %s", list[0].Path, p.Run, list[0].Status), Status: list[0].Status}
+		x := &NodeProblem{Message: fmt.Sprintf("%q of run %s has ended: %s", list[0].Path, p.Run, list[0].Status), Status: list[0].Status}
+		if left := detachedIn(list[0], nil); len(left) > 0 {
+			x.Message += "; still running in it: " + strings.Join(left[:min(len(left), maxNames)], ", ")
+		}
+		return nil, x
 	default:
 		return list[0], nil
 	}
+}
+
+// detachedIn adds the paths of the nodes that a group has detached, which run on in it after its end.
+func detachedIn(group *view.Node, paths []string) []string {
+	for _, n := range group.Children {
+		if n.Status == event.Running && len(n.Children) == 0 {
+			paths = append(paths, n.Path)
+		}
+		paths = detachedIn(n, paths)
+	}
+	return paths
 }
 
 // missingNode says why a word means no node: the workflow does not have it, or its group has not made it.

@@ -63,11 +63,14 @@ const PausesFailAsAttempts Rule = "pauses_fail_as_attempts"
 // DecimalVotes adds the weights of votes as decimal numbers: the share of .4 and .2 is .6, where it was .6000000000000001.
 const DecimalVotes Rule = "decimal_votes"
 
+// CancelsReachDetached lets a person who cancels a node end what a group in it has detached, too. Before, that went on.
+const CancelsReachDetached Rule = "cancels_reach_detached"
+
 // since has, for each rule, the behaviour number from which on the rule holds. A row comes together with a raised [Behaviour], and
 // stays as long as journals of a lower number are read.
 var since = map[Rule]int{PlainReasons: 2, ClassifyFirst: 2, BoundedKV: 2, PausesAsk: 2, HeldGroupsBegin: 2, EndingRunsNoGates: 2, EndedGroupsLetGo: 2, EndedGroupsCollect: 2,
 	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, AbortedInstancesCount: 2, LoopsPublish: 2, PlainFigures: 2, PausesFailAsAttempts: 2,
-	DecimalVotes: 2}
+	DecimalVotes: 2, CancelsReachDetached: 2}
 
 // Rules are the changes of meaning that hold for one behaviour number. nil: none.
 type Rules map[Rule]bool

@@ -292,7 +292,7 @@ type ExternalKind string
 const (
 	// ExternalCancel asks for the run's end. It concerns the whole run and carries no data.
 	ExternalCancel ExternalKind = "cancel"
-	// ExternalCancelNode asks for the end of one node, by its path, and of all nodes below it; the run goes on. Its data is an object
+	// ExternalCancelNode asks for the end of one node, by its path, and of all nodes below it, detached ones too; the run goes on. Its data is an object
 	// of by, the name of the person.
 	ExternalCancelNode ExternalKind = "cancel_node"
 	// ExternalGranted tells a node that its refused attempt may start now. Only the host sends it. Its data is the number of the

@@ -21,6 +21,20 @@ func (m *Machine) cancelNode(x *event.External) {
 	m.liveState(r).endError = cancelledError(c.Words("it"))
 	if m.isReleased(r) { // else startNode ends it
 		m.agenda.push(task{do: doCancel, ref: r, reason: c.Words("it"), hard: true})
+		m.cancelDetached(r, c.Words("it"))
+	}
+}
+
+// cancelDetached ends what the groups at r and below it have detached, which the groups do not reach any more.
+func (m *Machine) cancelDetached(r ref, reason string) {
+	if !m.behaviour[ir.CancelsReachDetached] {
+		return
+	}
+	for _, p := range m.strays {
+		if m.isWithin(p, r) {
+			m.detached -= m.dropUnmade(m.liveState(p))
+			m.agenda.push(task{do: doCancelChildren, ref: p, reason: reason, hard: true})
+		}
 	}
 }
 

@@ -284,6 +284,7 @@ func (m *Machine) whyCancelled(r ref) string {
 		switch d := m.liveState(p); {
 		case d.endError != nil:
 			return fmt.Sprintf("%q is ending: %s", m.node(p).Name, d.endError.Message)
+		case d.join != nil && d.join.detached && m.behaviour[ir.CancelsReachDetached]:
 		case d.join != nil && d.join.decided:
 			return fmt.Sprintf("%q does not need it any more", m.node(p).Name)
 		}

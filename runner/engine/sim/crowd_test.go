@@ -62,7 +62,7 @@ func (c *simulation) gather() {
 	}
 }
 
-var calledWorkflow = regexp.MustCompile(`(?m)^workflow "k\d+" \{$`)
+var calledWorkflow = regexp.MustCompile(`(?m)^workflow "(k\d+|heal)" \{$`)
 
 // turnsWait reports whether a called run that takes turns could wait forever beside what holds a quota (F0142).
 func (c *simulation) turnsWait() bool {

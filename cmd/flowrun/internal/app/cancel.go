@@ -27,8 +27,8 @@ has ended, with its compensations and finally. If no process drives the run, or 
 itself. A second cancel does not wait for running attempts, and skips compensations and finally. Compensations and finally may
 need sensitive values: cancel reads them from where the run got them, or you give them again, as for resume.
 
-With NODE, cancel ends one node and all nodes below it, and the run continues: running attempts are stopped, the node ends as cancelled,
-and nodes that need it are blocked. The run fails at its end, as after a failed node, also if the node has on_error = "continue", which
+With NODE, cancel ends one node and all nodes below it, detached ones too, and the run continues: running attempts are stopped, the node
+ends as cancelled, and nodes that need it are blocked. The run fails at its end, as after a failed node, also if the node has on_error = "continue", which
 tolerates failures and not the decision of a person. NODE is a step, a group, an instance of a
 for_each, or an iteration: its path, its name, or the path with the name of the item. An attempt that succeeds at the last moment counts.
 
