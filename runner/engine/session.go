@@ -68,7 +68,8 @@ type Round struct {
 type Effect struct {
 	// Start is an attempt that an executor carries out. The host gives the executor's answer to [Session.Answer].
 	Start *event.Attempt
-	// Never is an attempt that was cancelled before it started. The session has answered it; the host gives back what it was granted.
+	// Never is an attempt that was cancelled before it started, or with which the run ended. The session has answered it; the host gives back what it
+	// was granted.
 	Never *event.Attempt
 	// Cancel ends an attempt. If the host holds or asks for something on behalf of the attempt, it gives that back. The attempt
 	// may have answered already.
@@ -384,6 +385,7 @@ func (s *Session) effectsOf(r *Round, yield func(Effect) bool) bool {
 		}
 	}
 	commands := Once(r.Out.Commands)
+	ends := len(commands) > 0 && commands[len(commands)-1].End != nil
 	unwanted, wishes := Unwanted(commands), Wishes(commands)
 	for run, w := range wishes { // any order: one wish for each. A child that waits is then handed out with its wish
 		if k := s.children[run]; k != nil && w.Cancels > k.wish.Cancels {
@@ -393,6 +395,8 @@ func (s *Session) effectsOf(r *Round, yield func(Effect) bool) bool {
 	for i := range commands {
 		more := true
 		switch c := &commands[i]; {
+		case ends && c.Start != nil: // a second cancel came with the first one
+			more = yield(Effect{Never: c.Start})
 		case c.Start != nil && unwanted[c.Start.Ticket]:
 			more = s.answerUnstarted(c.Start, yield)
 		case c.Start != nil:

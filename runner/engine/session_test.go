@@ -4,11 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/fstest"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
 )
 
 // began is when the runs of these tests begin.
@@ -147,6 +154,36 @@ func TestChildElsewhere(t *testing.T) {
 	}
 	if s.HandBack(run, nil) && s.HasChild(run) {
 		t.Error("a child came back that had ended")
+	}
+}
+
+// TestEndsAtOnce cancels a run twice in one batch: the step that finally starts has ended with the run, before the host hears of the step.
+func TestEndsAtOnce(t *testing.T) {
+	p, list := dsl.Load(fstest.MapFS{"w.hcl": {Data: []byte(`
+workflow "w" {
+  step "a" { run = ["a"] }
+  finally {
+    step "b" { run = ["b"] }
+  }
+}`)}}, "w.hcl", dsl.Options{})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	g, err := plan.Build(p.IR, "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := event.RunStarted{Run: "run", Workflow: "w", Dir: "/"}
+	start := engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Run: "run", Workflow: "w"}, First: first}
+	s := engine.NewSession(start, machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()))
+	s.Begin(engine.Takeover{First: &first})
+	mustBe(t, "the first event", feed(t, s), "start a 1")
+	s.Message(event.External{Inbox: 1, Kind: event.ExternalCancel})
+	answer(s, "a", 1)
+	s.Message(event.External{Inbox: 2, Kind: event.ExternalCancel})
+	mustBe(t, "two cancels", feed(t, s), "cancel a", "never b")
+	if end := s.Fold().End(); end == nil || end.Status != event.Cancelled {
+		t.Errorf("the run ended %+v", end)
 	}
 }
 
