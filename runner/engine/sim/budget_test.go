@@ -38,10 +38,10 @@ func randomBudget(r *rand.Rand, people bool) *ir.Budget {
 // commands alone, and so is the same whatever died when.
 type spending struct {
 	w       *ir.Workflow
-	given   *event.Bounds // by the caller
-	asks    *event.Asking // of the caller's budgets
-	tickets map[uint64]string
-	delayed map[string]bool // nodes whose attempt waits for what is around it, counts, and comes again with another ticket
+	given   *event.Bounds     // by the caller
+	asks    *event.Asking     // of the caller's budgets
+	tickets map[uint64]string // what has started and counts, by ticket; "" for holds, and for what has ended
+	delayed map[string]bool   // nodes whose attempt waits for what is around it, counts, and comes again with another ticket
 	called  map[string]string
 	kept    map[string]int64 // attempts that called runs may still use
 	lent    map[string]int64 // by run: how many of them
@@ -175,7 +175,9 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 				delete(s.tickets, cmd.Cancel.Ticket)
 				s.delayed[cmd.Cancel.Node] = cmd.Cancel.Reason != "the process that ran it died"
 			}
-		case a != nil && a.Kind != event.HoldAttempt && !tells(a):
+		case a != nil && a.Kind == event.HoldAttempt:
+			s.tickets[a.Ticket] = ""
+		case a != nil && !tells(a):
 			if _, again := s.tickets[a.Ticket]; again {
 				continue
 			}
