@@ -19,7 +19,7 @@ func TestTimers(t *testing.T) {
 		code            int
 		want            string
 	}{
-		{"rate_limit", "", 0, "call: waiting: too many requests; it was told to come back later"},
+		{"rate_limit", "", 0, "call: waiting: too many requests; it waits as long as the error asks"},
 		{"training", "limit", 1, "terminate: succeeded"},
 		{"tasks", "limit", 0, `results = ["done","done","a draft"]`},
 		{"chain", "window", 0, "check: succeeded"},

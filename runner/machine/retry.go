@@ -128,7 +128,7 @@ func (m *Machine) waitOut(r ref, err *event.Error) {
 	from := s.status
 	s.status = event.Waiting
 	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
-		Reason: "it was told to come back later", Result: m.resultOf(r), WaitsFor: &event.WaitsFor{Kind: event.WaitRateLimit, Name: name, Until: until}})
+		Reason: "it waits as long as the error asks", Result: m.resultOf(r), WaitsFor: &event.WaitsFor{Kind: event.WaitRateLimit, Name: name, Until: until}})
 	m.setTimer(r, ask, event.TimerBackoff)
 }
 

@@ -151,7 +151,7 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		}
 	}
 	for _, t := range r.Transitions {
-		if t.Reason == "it was told to come back later" {
+		if t.Reason == "it waits as long as the error asks" {
 			s.add(t.Node, event.Bounds{Attempts: -1})
 		}
 	}
