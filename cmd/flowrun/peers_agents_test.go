@@ -21,7 +21,8 @@ import (
 type modelStub struct {
 	url string
 	sync.Mutex
-	mode  string // pong, refuse, limit, key, server, hang
+	mode  string // pong, refuse, limit, key, server, hang, work
+	last  string // request that has the task
 	asked chan struct{}
 }
 
@@ -32,12 +33,20 @@ func newModelStub(t *testing.T) *modelStub {
 		body, _ := io.ReadAll(r.Body)
 		m.Lock()
 		mode := m.mode
+		if strings.Contains(string(body), "Say pong.") {
+			m.last = string(body)
+		}
 		m.Unlock()
 		api := map[bool]string{strings.HasSuffix(r.URL.Path, "/v1/messages"): "anthropic", strings.HasSuffix(r.URL.Path, "/responses"): "openai",
 			strings.Contains(r.URL.Path, "enerateContent"): "gemini"}[true]
 		if r.Method != "POST" || api == "" {
 			http.Error(w, `{"error":{"message":"not here"}}`, http.StatusNotFound)
 			return
+		}
+		if mode == "work" { // Claude Code keeps a session from the first answer on
+			if mode = "hang"; api == "anthropic" && !strings.Contains(string(body), `"tool_result"`) {
+				mode = "read"
+			}
 		}
 		if mode == "hang" {
 			m.asked <- struct{}{}
@@ -101,6 +110,9 @@ func (m *modelStub) answer(w http.ResponseWriter, api, mode string, stream bool)
 		if refused {
 			stop = "refusal"
 		}
+		if mode == "read" {
+			stop = "tool_use"
+		}
 		message := object{"id": "m1", "type": "message", "role": "assistant", "model": "stub", "content": []object{{"type": "text", "text": "pong"}}, "stop_reason": stop, "stop_sequence": nil,
 			"usage": object{"input_tokens": 11, "output_tokens": 5}}
 		if !stream {
@@ -108,9 +120,12 @@ func (m *modelStub) answer(w http.ResponseWriter, api, mode string, stream bool)
 			return
 		}
 		message["content"], message["stop_reason"] = []object{}, nil
-		events = []object{{"type": "message_start", "message": message}, {"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}},
-			{"type": "content_block_delta", "index": 0, "delta": object{"type": "text_delta", "text": "pong"}}, {"type": "content_block_stop", "index": 0},
-			{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 5}}, {"type": "message_stop"}}
+		block, delta := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "pong"}
+		if mode == "read" {
+			block, delta = object{"type": "tool_use", "id": "t1", "name": "Read", "input": object{}}, object{"type": "input_json_delta", "partial_json": `{"file_path":"w.flow.hcl"}`}
+		}
+		events = []object{{"type": "message_start", "message": message}, {"type": "content_block_start", "index": 0, "content_block": block}, {"type": "content_block_delta", "index": 0, "delta": delta},
+			{"type": "content_block_stop", "index": 0}, {"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 5}}, {"type": "message_stop"}}
 	case "openai":
 		content := object{"type": "output_text", "text": "pong", "annotations": []any{}}
 		if refused {
@@ -263,6 +278,40 @@ func (g *codingAgent) check(t *testing.T, m *modelStub) {
 	}
 	g.crash(t, m)
 	g.cancel(t, m)
+	g.resume(t, m)
+}
+
+// resume kills flowrun while the agent works, and continues the run: the agent goes on in its session, in which the task is there twice.
+func (g *codingAgent) resume(t *testing.T, m *modelStub) {
+	m.set("work")
+	c, _ := g.flowrun(t, "apply", ".")
+	g.awaitModel(t, m, c)
+	for end := time.Now().Add(time.Minute); !g.keptWork() && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	g.nothingLeft(t, "a kill of flowrun")
+	m.set("pong")
+	c, said := g.flowrun(t, "resume", "latest")
+	_ = c.Wait()
+	m.Lock()
+	defer m.Unlock()
+	tasks, again := strings.Count(m.last, "Say pong."), strings.Count(m.last, "do not repeat what is done")
+	if code := c.ProcessState.ExitCode(); code != 0 || strings.Contains(said.String(), "cannot continue the session") || tasks < 2 || again != 1 {
+		t.Errorf("a resume: exit code %d\n%s\nthe model was told the task %d times, and to continue %d times", code, said, tasks, again)
+	}
+}
+
+// keptWork reports whether the agent has written down what it did, if it does so later than it asks the model again.
+func (g *codingAgent) keptWork() bool {
+	files, _ := filepath.Glob(filepath.Join(g.home, ".claude/projects/*/*.jsonl"))
+	for _, name := range files {
+		if text, _ := os.ReadFile(name); strings.Contains(string(text), `"tool_result"`) {
+			return true
+		}
+	}
+	return g.preset != "claude"
 }
 
 // crash kills the agent in the middle of its work.

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -13,6 +15,7 @@ import (
 var agentHas = map[string][]string{
 	"input": {"exec", "shell"}, "output_format": {"exec", "shell", "http"}, "dir": {"exec", "shell"}, "env": {"exec", "shell"}, "pass_env": {"exec", "shell"},
 	"shell": {"shell"}, "timeout": {"exec", "shell", "http", "chat", "human"}, "heartbeat": {"exec", "shell", "http", "chat"}, "method": {"http"}, "headers": {"http", "chat"}, "concurrency": {"exec", "shell", "http", "chat", "null"}, "soul": {"exec", "shell", "http", "chat", "null"}, "quota": {"exec", "shell", "http", "chat", "null"},
+	"new_session": {"exec"}, "resume_session": {"exec"},
 	"provider": {"chat"}, "api": {"chat"}, "model": {"chat"}, "base_url": {"chat"}, "key": {"chat"}, "key_env": {"chat"}, "max_tokens": {"chat"}, "temperature": {"chat"},
 	"max_turns": {"chat"}, "context_tokens": {"chat"},
 }
@@ -70,7 +73,7 @@ func (c *checker) agent(b *Block) {
 		c.remembers(b, m)
 	}
 	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers", "concurrency", "soul", "quota",
-		"provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature", "max_turns", "context_tokens", "tool", "pin", "files"} {
+		"new_session", "resume_session", "provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature", "max_turns", "context_tokens", "tool", "pin", "files"} {
 		if a := b.attr(n); a != nil && !takesAttr(kind, n) && contains(b.Schema.Attr("type").Words, kind) {
 			detail := "It would have no effect. Remove it, or change the type."
 			if other := counterpart(b, a.Src); kind == "exec" && (n == "model" || n == "temperature" || n == "max_turns") && other != "" {
@@ -84,11 +87,35 @@ func (c *checker) agent(b *Block) {
 		c.report(diag.Diagnostic{Code: "F0120", Subject: a.span(), Context: b.Words(), Summary: `Agent of type http has no output_format "assistant"`,
 			Detail: `The format "assistant" is that of programs on the command line (type exec or shell). The answer of a service is "json" or "text".`})
 	}
+	c.sessions(b, kind)
 	for _, n := range []string{"memory", "circuit_breaker", "rate_limit", "resources"} {
 		if i := b.Inner(n); i != nil && (kind == "human" || kind == "mcp" && n == "memory" || kind == "a2a" && n == "resources") {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: i.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
 				Detail: "It would have no effect. Remove it, or change the type."})
 		}
+	}
+}
+
+// sessions checks how an agent of type exec begins and continues sessions.
+func (c *checker) sessions(b *Block, kind string) {
+	begin, resume := b.attr("new_session"), b.attr("resume_session")
+	if kind != "exec" {
+		return
+	}
+	for _, a := range []*Attr{begin, resume} {
+		if a != nil && len(a.Strings) > 0 && !slices.ContainsFunc(a.Strings, func(word string) bool { return strings.Contains(word, ir.SessionID) }) {
+			c.report(diag.Diagnostic{Code: "F0208", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%s does not name the session", a.Src.Name),
+				Detail: fmt.Sprintf("One of its arguments must have {session}; flowrun writes the id of the session in its place:  %s = [\"--%s\", \"{session}\"].", a.Src.Name, map[bool]string{true: "session-id", false: "resume"}[a == begin])})
+		}
+	}
+	has := func(a *Attr) bool { return a != nil && len(a.Strings) > 0 }
+	switch {
+	case has(begin) && !has(resume):
+		c.report(diag.Diagnostic{Code: "F0120", Subject: begin.Src.Range, Context: b.Words(), Summary: "new_session without resume_session",
+			Detail: "No attempt would continue the session. Add resume_session, or remove new_session."})
+	case has(resume) && !has(begin) && b.Text("output_format") != ir.OutputAssistant:
+		c.report(diag.Diagnostic{Code: "F0120", Subject: resume.Src.Range, Context: b.Words(), Summary: "flowrun cannot know the session of the agent",
+			Detail: `Add new_session, with which flowrun gives the session its id, or output_format = "assistant" for an agent that prints the id in its first event, as Codex does.`})
 	}
 }
 

@@ -45,13 +45,14 @@ func (c *collector) preset(agent *syntax.Block) {
 	}})
 }
 
-// missing is what the agent of a preset has and another agent lacks, a line each.
+// missing is what the agent of a preset has and another agent lacks, a line each. How the program takes a session belongs to its command.
 func missing(preset string, agent *syntax.Block) string {
 	f, _ := lenient.Parse("preset", []byte(preset))
 	b := f.Body.Blocks[0]
 	var out []string
 	for _, a := range b.Body.Attrs {
-		if agent.Body.Attr(a.Name) == nil {
+		ofCommand := strings.HasSuffix(a.Name, "_session") && agent.Body.Attr("command") != nil
+		if agent.Body.Attr(a.Name) == nil && !ofCommand {
 			out = append(out, string(f.Src[a.Range.Start.Byte:a.Span().End.Byte]))
 		}
 	}

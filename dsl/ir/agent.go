@@ -39,30 +39,37 @@ type Agent struct {
 	PassEnv      []string         `json:"pass_env,omitzero"`
 	Input        string           `json:"input,omitempty"`         // "json" (default) or "text"
 	OutputFormat string           `json:"output_format,omitempty"` // "json" (default), "text" or OutputAssistant
-	URL          *Expr            `json:"url,omitempty"`           // http
-	Method       string           `json:"method,omitempty"`        // http; "" means POST
-	Headers      *Expr            `json:"headers,omitempty"`       // http: an object or map of texts
-	Concurrency  *Expr            `json:"concurrency,omitempty"`   // nil: no bound of its own
-	Timeout      *Expr            `json:"timeout,omitempty"`
-	Heartbeat    *Expr            `json:"heartbeat,omitempty"` // longest silence; nil: it may be silent
-	Retry        *Retry           `json:"retry,omitempty"`
-	Classify     []Classify       `json:"classify,omitempty"`
-	Output       *value.Type      `json:"output,omitempty"`
-	RateLimit    *RateLimit       `json:"rate_limit,omitempty"`
-	Breaker      *Breaker         `json:"circuit_breaker,omitempty"`
-	Quotas       []QuotaUse       `json:"quotas,omitempty"` // what each of its attempts takes
-	Soul         *Expr            `json:"soul,omitempty"`   // stands before every task
-	Capabilities []string         `json:"capabilities,omitempty"`
-	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
-	Resources    *Resources       `json:"resources,omitempty"`
-	Chat         *Chat            `json:"chat,omitempty"`    // of type chat
-	Tool         *Tool            `json:"tool,omitempty"`    // mcp
-	ACP          *ACP             `json:"acp,omitempty"`     // acp
-	Servers      []ToolServer     `json:"servers,omitempty"` // chat, acp
+	// NewSession and ResumeSession are what an agent of type exec gets behind its command to begin a session, and to continue one. In them
+	// [SessionID] stands for the id. Without ResumeSession it has no sessions.
+	NewSession    []string     `json:"new_session,omitempty"`
+	ResumeSession []string     `json:"resume_session,omitempty"`
+	URL           *Expr        `json:"url,omitempty"`         // http
+	Method        string       `json:"method,omitempty"`      // http; "" means POST
+	Headers       *Expr        `json:"headers,omitempty"`     // http: an object or map of texts
+	Concurrency   *Expr        `json:"concurrency,omitempty"` // nil: no bound of its own
+	Timeout       *Expr        `json:"timeout,omitempty"`
+	Heartbeat     *Expr        `json:"heartbeat,omitempty"` // longest silence; nil: it may be silent
+	Retry         *Retry       `json:"retry,omitempty"`
+	Classify      []Classify   `json:"classify,omitempty"`
+	Output        *value.Type  `json:"output,omitempty"`
+	RateLimit     *RateLimit   `json:"rate_limit,omitempty"`
+	Breaker       *Breaker     `json:"circuit_breaker,omitempty"`
+	Quotas        []QuotaUse   `json:"quotas,omitempty"` // what each of its attempts takes
+	Soul          *Expr        `json:"soul,omitempty"`   // stands before every task
+	Capabilities  []string     `json:"capabilities,omitempty"`
+	Memory        *AgentMemory `json:"memory,omitempty"` // nil: it has none
+	Resources     *Resources   `json:"resources,omitempty"`
+	Chat          *Chat        `json:"chat,omitempty"`    // of type chat
+	Tool          *Tool        `json:"tool,omitempty"`    // mcp
+	ACP           *ACP         `json:"acp,omitempty"`     // acp
+	Servers       []ToolServer `json:"servers,omitempty"` // chat, acp
 }
 
 // OutputAssistant is the output_format of an agent that prints what command-line assistants print: JSON in which the answer is the text result.
 const OutputAssistant = "assistant"
+
+// SessionID stands for the id of a session in the arguments with which an agent begins or continues the session.
+const SessionID = "{session}"
 
 // Provider is whose API a chat agent speaks.
 type Provider string

@@ -10,6 +10,10 @@ agent "claude" {
   output_format = "json" # one object: result, is_error, session_id, total_cost_usd
   pass_env      = ["ANTHROPIC_API_KEY"]
   timeout       = "30m"
+
+  # An attempt that breaks off is continued in its session.
+  new_session    = ["--session-id", "{session}"]
+  resume_session = ["--resume", "{session}"]
 }
 
 agent "codex" {

@@ -180,9 +180,12 @@ type AgentRequest struct {
 	// Wanted is the type of the output, as a file has it, where an agent of type mcp, acp or a2a must answer in JSON, or an assistant
 	// (output_format) in JSON or text; "" where a text, or all that an assistant prints, will do.
 	Wanted string `json:"wanted,omitempty"`
-	// Session is that of an earlier try at the same work that broke off: an agent of type acp goes on in it if it can, and for an agent of type
-	// a2a it is the task that is under way. "": there is none.
+	// Session is that of an earlier try at the same work that broke off: an agent of type acp goes on in it if it can, one of type exec with
+	// ResumeSession, and for an agent of type a2a it is the task that is under way. "": there is none.
 	Session string `json:"session,omitempty"`
+	// NewSession and ResumeSession are those of [ir.Agent].
+	NewSession    []string `json:"new_session,omitempty"`
+	ResumeSession []string `json:"resume_session,omitempty"`
 }
 
 // ToolRequest names a tool of an MCP server. The arguments are With of the request.

@@ -202,6 +202,8 @@ func (f *facts) agent(a *AgentRequest) {
 	}
 	f.text('W', a.Wanted)
 	f.text('S', a.Session)
+	f.texts('N', a.NewSession)
+	f.texts('R', a.ResumeSession)
 	f.end()
 }
 

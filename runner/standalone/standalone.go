@@ -224,7 +224,8 @@ func newService(dir, store string, room *executor.Room, o Options) (*runner.Serv
 		x.live.Hear(&a, executor.Clip(text, runner.MaxProgressText))
 	}
 	x.command = command.New(command.Options{LogDir: filepath.Join(dir, logs.Dir), LogRel: logs.Dir, Environ: o.Environ, Live: hear,
-		Began: x.live.Process, Guardian: o.Guardian, Adopt: true, Grace: o.Grace, Room: room, Wait: wait})
+		Began: x.live.Process, Guardian: o.Guardian, Adopt: true, Grace: o.Grace, Room: room, Wait: wait,
+		Session: s.KeepSession})
 	x.http = http.New(http.Options{Release: o.Release, Live: hear, Room: room, Wait: wait})
 	registry.Register(executor.Func(answerNull), event.NullAgentAttempt)
 	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)

@@ -52,6 +52,9 @@ type Options struct {
 	// Live, if set, hears what an agent says while it works: kind is progress, heartbeat or log. It is called by the
 	// attempt's own goroutine, several attempts at once, and must not block.
 	Live func(a event.Attempt, kind, text string)
+	// Session, if set, keeps in which session of its agent an attempt works, so that the attempt can go on there after a crash. It returns when
+	// that is durable.
+	Session func(ctx context.Context, a event.Attempt, session string) error
 	// Began, if set, hears which process carries out an attempt. It must not block.
 	Began func(a *event.Attempt, pid int)
 	// Guardian is a command line that, with one more argument, calls [Guardian] with it: this very program, mostly. It is
@@ -145,6 +148,9 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		return ans
 	}
 	defer x.opt.Room.Leave()
+	if a.Agent != nil && len(a.Agent.ResumeSession) > 0 {
+		return x.inSession(ctx, a, ans)
+	}
 	return x.process(ctx, a, ans, nil)
 }
 

@@ -14,7 +14,9 @@ import "github.com/flowrun/flowrun/dsl/value"
 func (l *Lines) codex(m map[string]any) bool {
 	kind, _ := m["type"].(string)
 	if id, ok := m["thread_id"].(string); ok && kind == "thread.started" {
-		l.thread = id
+		if l.thread = id; l.Session != nil {
+			l.Session(id)
+		}
 		return true
 	}
 	if l.thread == "" {

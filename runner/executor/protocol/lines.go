@@ -36,6 +36,8 @@ type Lines struct {
 	Live func(kind, text string)
 	// Note, if set, hears what the agent wants to be remembered while it works, [limits.MaxNotes] times at most.
 	Note func(event.Learned)
+	// Session, if set, hears the id of the session in which the agent works, where its first event has it.
+	Session func(id string)
 	// Now is the clock by which the moments of errors are read. Nil: an error that says a moment says none.
 	Now func() time.Time
 	// Zone finds a zone by name, for moments that name one. Nil: they say none.

@@ -1,0 +1,16 @@
+agent "coder" {
+  type           = "exec"
+  command        = ["coder", "--json"]
+  timeout        = "30m"
+  new_session    = ["--session-id", "{session}"]
+  resume_session = ["--resume", "{session}"]
+}
+
+workflow "fix" {
+  input "issue" { type = string }
+
+  step "write" {
+    agent = agent.coder
+    task  = "Fix ${input.issue}."
+  }
+}
