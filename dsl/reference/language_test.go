@@ -3,6 +3,7 @@ package reference
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,23 @@ func TestLanguage(t *testing.T) {
 		want, err := os.ReadFile(file)
 		if err != nil || have != string(want) {
 			t.Errorf("%s is not what the tables give (%v): go generate ./dsl/reference writes it anew", file, err)
+		}
+	}
+}
+
+// In the page of the words of other tools, what is marked as code is code, and code is marked.
+func TestOtherToolsMarksCode(t *testing.T) {
+	span := regexp.MustCompile("`[^`]*`")
+	sentence := regexp.MustCompile(`\b(Write|and|which|where|with its|leave|names|reads|step that)\b|  `)
+	code := regexp.MustCompile(`[{}=]|\bflowrun [a-z]+ [A-Z]`)
+	for _, part := range strings.Split(OtherTools(), "\n## ")[1:] {
+		for _, s := range span.FindAllString(part, -1) {
+			if found := sentence.FindString(s); found != "" {
+				t.Errorf("%q is in the code %s:\n%s", found, s, part)
+			}
+		}
+		if found := code.FindString(span.ReplaceAllString(part, "")); found != "" {
+			t.Errorf("%q is not marked as code:\n%s", found, part)
 		}
 	}
 }
