@@ -944,6 +944,15 @@ var resultAttrs = map[string]string{
 	"value": "output", "values": "output", "out": "output", "data": "output", "json": "output", "body": "output", "text": "output", "message": "error", "errors": "error", "logs": "stdout", "log": "stdout",
 }
 
+// errorAttrs are words of other tools for what an error has.
+var errorAttrs = map[string]string{
+	"text": "message", "msg": "message", "description": "message", "details": "message", "stderr": "message", "stdout": "message", "output": "message", "logs": "message", "log": "message",
+	"code": "exit_code", "rc": "exit_code", "exitcode": "exit_code", "exitCode": "exit_code", "return_code": "exit_code", "returncode": "exit_code", "type": "kind", "class": "kind", "category": "kind",
+}
+
+// resultOnly are attributes of a result that an error does not have.
+var resultOnly = map[string]bool{"stderr": true, "stdout": true, "output": true, "logs": true, "log": true}
+
 var indexedStep = lazyregexp.New(`step\.([A-Za-z_][A-Za-z0-9_-]*)$`)
 
 // resultElsewhere is about a result that does not have an attribute.
@@ -985,6 +994,16 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 	}
 	if before := string(f.Src[lineStart(f.Src, at):at]); strings.HasSuffix(before, "result.") && !strings.Contains(d.Detail, "Did you mean") && (text == "ok" || resultAttrs[text] == "") {
 		d.Detail = fmt.Sprintf("The answer is  result.output. Write  result.output.%s.", text)
+		return
+	}
+	if before := string(f.Src[lineStart(f.Src, at):at]); strings.HasSuffix(before, "error.") {
+		switch meant := errorAttrs[text]; {
+		case meant == "":
+		case resultOnly[text]:
+			d.Detail = "error does not have what a program wrote. Let the program exit with a code of its own, and read  error.exit_code. The error that an agent gives is  error.message."
+		default:
+			d.Detail = fmt.Sprintf("Did you mean %q?", meant)
+		}
 		return
 	}
 	known := strings.Contains(d.Detail, "exit_code") || strings.Contains(d.Detail, "Did you mean")

@@ -78,8 +78,8 @@ const classifyExample = `agent "model" {
 
 workflow "w" {
   classify {
-    when = "error.message contains 'No space left'"
-    kind = "fatal"
+    when = "error.reason == 'timeout'"
+    kind = "blocking"
   }
 
   step "answer" {
@@ -189,7 +189,7 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "multiplier", Kind: Value, Want: value.NumberType, Min: 1, Max: limits.MaxMultiplier, Default: "2", Doc: "Factor by which the delay grows after each attempt."},
 		Attr{Name: "jitter", Kind: Word, Words: []string{"none", "full", "equal"}, Default: `"full"`, Doc: "How waits are spread at random."},
 		Attr{Name: "when", Kind: Condition, Default: "all but blocking and fatal errors", Doc: "Which errors are worth another attempt."})},
-	"classify": {Doc: "Changes the kind of errors that match a condition. flowrun classifies the error of each failed attempt once, before anything else reads it, a circuit breaker included: first with the blocks of the step, then with those of its agent, of the groups around it from the inside out, and of the workflow. The first match wins. A condition that cannot be evaluated counts as false, with a warning.", Example: classifyExample, Attrs: attrs(
+	"classify": {Doc: "Changes the kind of errors that match a condition. flowrun classifies the error of each failed attempt once, before anything else reads it, a circuit breaker included: first with the blocks of the step, then with those of its agent, of the groups around it from the inside out, and of the workflow. The first match wins. A condition that cannot be evaluated counts as false, with a warning. The error of a program is its exit code, without what the program wrote.", Example: classifyExample, Attrs: attrs(
 		Attr{Name: "when", Kind: Condition, Required: true, Doc: "Which errors: a condition over error, attempt, elapsed (the seconds since the node first started), and the other names that retry.when can read there."},
 		Attr{Name: "kind", Kind: Word, Words: ErrorKinds, Required: true, Doc: "The new kind. Errors that are blocking or fatal are not retried by default."})},
 	"rule": {Doc: "Sends failures to a level of the escalation.", Attrs: attrs(
@@ -264,7 +264,7 @@ var partBlocks = map[string]*Block{
 	"adapt": {Doc: "A rule that changes how many attempts may run at once, or starts a workflow, while a condition over metrics is true. flowrun evaluates the rules when an attempt ends, when it measures the machine, at the progress marks of a deadline, and after each cooldown of an active rule. If several rules are active, the last one sets the number; if none is active, the number in the file applies again. The run reports each change.",
 		Attrs: attrs(
 			Attr{Name: "when", Kind: Condition, Required: true, Doc: "The rule becomes active when this condition is true. It reads metrics, run and input. A metric that is null makes the condition false."},
-			Attr{Name: "until", Kind: Condition, Default: "when is false", Doc: "Ends the rule when it is true. It reads the same names as when."},
+			Attr{Name: "until", Kind: Condition, Default: "when is false", Doc: "Ends the rule when it is true. It reads the same names as when. A rule whose when compares with metrics.limit needs it: a higher limit makes such a condition false, so the rule would end at once, and begin again."},
 			Attr{Name: "for", Kind: Duration, Default: "none", Doc: "How long the condition when must be true before the rule becomes active."},
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.NumberType, Min: 1, Max: limits.MaxConcurrency, Doc: "How many attempts may run at once while the rule is active. It can read metrics: metrics.limit + 2 grows by 2 with each cooldown. Fractions are rounded down; the number is at least 1, and at most 10000 and the flag --parallel. Running attempts continue."},
 			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Doc: "Workflow that starts, as a separate run, when the rule becomes active, one at a time. If it fails, the run warns. The run waits for it to end."},

@@ -306,7 +306,11 @@ func (m *Machine) askRule(a *adaptation, r *adaptRule, sc *compose.Scope) {
 	case r.on && ends:
 		a.why = m.composer.ExplainCondition(end, sc)
 		if r.Until == nil {
-			a.why = "not any more: " + a.why
+			no := "not any more: "
+			if m.behaviour[ir.PlainReasons] {
+				no = "no longer true: "
+			}
+			a.why = no + a.why
 		}
 		r.on, r.since, r.most, r.starts = false, 0, 0, false
 	case r.on && m.now >= r.next:

@@ -305,7 +305,7 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return bad("the agent's output is JSON, but no object; print {\"type\":\"result\",\"output\":…} for other values")
+		return bad("the agent's output is JSON, but not an object; print {\"type\":\"result\",\"output\":…} for other values")
 	}
 	if t, typed := m["type"]; typed {
 		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, partial, remember, result, error", value.Append(nil, t))

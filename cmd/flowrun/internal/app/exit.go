@@ -119,6 +119,17 @@ func emptyPath() error {
 	return &args.Error{Message: "the path is empty", Hint: "For the current folder write a dot."}
 }
 
+// argumentFlags are the flags that a word behind the arguments of a command is meant for.
+var argumentFlags = map[string]string{"backup": "to", "emit": "data"}
+
+// hintOfArgument says what to write in place of a command with more words than it takes.
+func hintOfArgument(c *cobra.Command, words []string, most int) string {
+	if flag := argumentFlags[c.Name()]; flag != "" && len(words) == most+1 && c.Flags().Lookup(flag) != nil && !c.Flags().Changed(flag) {
+		return inFlowrun(quoteLine(append(append(strings.Fields(c.CommandPath()), words[:most]...), "--"+flag, words[most])), "")
+	}
+	return "See " + c.CommandPath() + " --help."
+}
+
 // between checks the number of words of a command.
 func between(least, most int, form string) cobra.PositionalArgs {
 	return func(c *cobra.Command, words []string) error {
@@ -134,7 +145,7 @@ func between(least, most int, form string) cobra.PositionalArgs {
 			}
 			return &args.Error{Message: "an argument is missing: " + usage, Hint: hint}
 		case len(words) > most:
-			return &args.Error{Message: fmt.Sprintf("there is one argument too many, %q: %s", words[most], usage), Hint: "See " + c.CommandPath() + " --help."}
+			return &args.Error{Message: fmt.Sprintf("there is one argument too many, %q: %s", words[most], usage), Hint: hintOfArgument(c, words, most)}
 		}
 		return nil
 	}

@@ -46,6 +46,13 @@ func (a *app) runKvList(r *args.KV) error {
 			Values    map[string]value.Value `json:"values"`
 		}{r.Namespace, found})
 	}
+	if len(found) == 0 {
+		none := fmt.Sprintf("No key of the namespace %s begins with %q.", r.Namespace, r.Key)
+		if r.Key == "" {
+			none = fmt.Sprintf("The namespace %s has no keys.", r.Namespace)
+		}
+		a.err.Printf("%s Name another namespace with --namespace.\n", ui.Clean(none))
+	}
 	for _, key := range value.Keys(found) {
 		a.out.Printf("%s\t%s\n", ui.Clean(key), ui.JSONText(found[key]))
 	}
