@@ -66,11 +66,15 @@ const DecimalVotes Rule = "decimal_votes"
 // CancelsReachDetached lets a person who cancels a node end what a group in it has detached, too. Before, that went on.
 const CancelsReachDetached Rule = "cancels_reach_detached"
 
+// MessagesNameTheAnswer has the message of a level that awaits people name the command that answers, as the message of an approval does, and has a
+// budget that asks people send a message with that command. Before, the message of a level left it out, and a budget sent none when it asked.
+const MessagesNameTheAnswer Rule = "messages_name_the_answer"
+
 // since has, for each rule, the behaviour number from which on the rule holds. A row comes together with a raised [Behaviour], and
 // stays as long as journals of a lower number are read.
 var since = map[Rule]int{PlainReasons: 2, ClassifyFirst: 2, BoundedKV: 2, PausesAsk: 2, HeldGroupsBegin: 2, EndingRunsNoGates: 2, EndedGroupsLetGo: 2, EndedGroupsCollect: 2,
 	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, AbortedInstancesCount: 2, LoopsPublish: 2, PlainFigures: 2, PausesFailAsAttempts: 2,
-	DecimalVotes: 2, CancelsReachDetached: 2}
+	DecimalVotes: 2, CancelsReachDetached: 2, MessagesNameTheAnswer: 2}
 
 // Rules are the changes of meaning that hold for one behaviour number. nil: none.
 type Rules map[Rule]bool

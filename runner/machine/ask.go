@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -183,7 +184,7 @@ var plainPath = lazyregexp.New(`^[A-Za-z0-9_./-]+$`)
 
 // answerLine is the command that answers an ask. Instances have keys that only their author knows, so quotes may be needed.
 func (m *Machine) answerLine(q *event.Ask) string {
-	node := q.Node
+	node := cmp.Or(q.Node, ".")
 	if !plainPath().MatchString(node) {
 		node = "'" + strings.ReplaceAll(node, "'", `'\''`) + "'"
 	}

@@ -25,6 +25,9 @@ func (m *Machine) awaitDecision(r ref, e *escalation) bool {
 	}
 	if err != nil {
 		m.showNote(r, event.Warned, fmt.Sprintf("level %q: %s: %v", l.Name, what, err), nil)
+		if m.behaviour[ir.MessagesNameTheAnswer] {
+			m.sendOfLevel(r, e, e.at, "")
+		}
 		return false
 	}
 	q := &event.Ask{Kind: event.AskEscalation, Words: []event.Word{event.WordRetry, event.WordSkip, event.WordAbort, event.WordOverride, event.WordAck},
@@ -35,6 +38,9 @@ func (m *Machine) awaitDecision(r ref, e *escalation) bool {
 	}
 	m.openAsk(r, q)
 	d.cold.asking.afterAck = afterAck
+	if m.behaviour[ir.MessagesNameTheAnswer] {
+		m.sendOfLevel(r, e, e.at, m.answerLine(q))
+	}
 	return true
 }
 

@@ -314,6 +314,10 @@ func (m *Machine) askForMore(b *budget, reached string) {
 	b.asked = m.askPeople(b.of, &event.Ask{Kind: event.AskBudget, Words: []event.Word{event.WordContinue, event.WordStop},
 		Prompt: fmt.Sprintf("%s is spent: %s", b.whose, reached)})
 	b.asked.spent = b
+	if m.behaviour[ir.MessagesNameTheAnswer] {
+		m.sendMessage(b.of, b.notify, m.run.Run+" "+b.asked.Shown, event.Message{Kind: event.MessageBudget, Level: "warning", Text: b.asked.Prompt,
+			Decide: m.answerLine(&b.asked.Ask), Data: b.spending()})
+	}
 }
 
 // settleBudget lets more start in a budget, or nothing any more, as a person has decided.
@@ -529,17 +533,23 @@ func (m *Machine) warnOfBudget(b *budget) {
 	}
 }
 
-func (m *Machine) showBudget(b *budget, words string) {
-	about, spent := "warn", map[string]any{}
-	if b.beyond {
-		about = "spent"
-	}
+// spending is what messages about a budget say in data.
+func (b *budget) spending() map[string]any {
+	spent := map[string]any{}
 	for _, p := range b.parts() {
 		if p.most > 0 {
 			spent[p.unit] = map[string]any{"used": p.used, "most": p.most}
 		}
 	}
-	m.sendMessage(b.of, b.notify, about, event.Message{Kind: event.MessageBudget, Level: "warning", Text: words, Data: spent})
+	return spent
+}
+
+func (m *Machine) showBudget(b *budget, words string) {
+	about := "warn"
+	if b.beyond {
+		about = "spent"
+	}
+	m.sendMessage(b.of, b.notify, about, event.Message{Kind: event.MessageBudget, Level: "warning", Text: words, Data: b.spending()})
 	if b.of.node == plan.None {
 		m.showTransition(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: words})
 		return

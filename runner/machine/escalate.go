@@ -326,10 +326,18 @@ func (m *Machine) enterLevel(r ref, e *escalation, level int, why string) {
 	name := e.of.Levels[level].Name
 	m.showTransition(event.Transition{Node: d.path, From: s.status, To: s.status, Note: event.Escalated, Level: name, Attempt: d.attempts,
 		Reason: fmt.Sprintf("to level %q of %q: %s", name, e.of.Name, why), Name: n.Name, Kind: string(n.Kind)})
-	m.sendMessage(r, e.of.Levels[level].Notify, name, event.Message{Kind: event.MessageEscalation, Level: "error",
-		Text:  fmt.Sprintf("%s has come to level %q of escalation %q: %s", d.path, name, e.of.Name, d.err.Message),
+	if e.of.Levels[level].Await == nil || !m.behaviour[ir.MessagesNameTheAnswer] {
+		m.sendOfLevel(r, e, level, "")
+	}
+}
+
+// sendOfLevel sends the message of a level. answer is the command that answers what the level asks people; "" if it asks nothing.
+func (m *Machine) sendOfLevel(r ref, e *escalation, level int, answer string) {
+	d, l := m.liveState(r), &e.of.Levels[level]
+	m.sendMessage(r, l.Notify, l.Name, event.Message{Kind: event.MessageEscalation, Level: "error", Decide: answer,
+		Text:  fmt.Sprintf("%s has come to level %q of escalation %q: %s", d.path, l.Name, e.of.Name, d.err.Message),
 		Error: &event.MessageError{Kind: d.err.Kind, Reason: d.err.Reason, Message: d.err.Message},
-		Data:  map[string]any{"node": d.path, "escalation": e.of.Name, "level": name, "attempt": float64(d.attempts)}})
+		Data:  map[string]any{"node": d.path, "escalation": e.of.Name, "level": l.Name, "attempt": float64(d.attempts)}})
 }
 
 // act does what a level does. It reports false if the level cannot do it for this node.
