@@ -16,7 +16,8 @@ import (
 const goOn = "The work on the task below broke off. Continue where you stopped, and do not repeat what is done.\n\n"
 
 // inSession carries out an attempt of an agent that keeps sessions. It continues the session of an earlier try if there is one; if the agent
-// cannot, or if there is none, it begins a session. The answer of an attempt that breaks off has the session in which the next one goes on.
+// cannot, or if there is none, it begins a session. A program that does not know the arguments for that, as an old release of it, works without.
+// The answer of an attempt that breaks off has the session in which the next one goes on.
 func (x *Executor) inSession(ctx context.Context, a event.Attempt, ans event.AttemptFinished) event.AttemptFinished {
 	lost := ""
 	if before := a.Agent.Session; before != "" {
@@ -25,21 +26,37 @@ func (x *Executor) inSession(ctx context.Context, a event.Attempt, ans event.Att
 		if !knowsNothing(&out) {
 			return leave(out, before, true)
 		}
-		lost = fmt.Sprintf("the agent cannot continue the session %s: %s. The task began again in a new session", before, executor.Clip(strings.Join(strings.Fields(out.Stderr), " "), 500))
+		lost = fmt.Sprintf("the agent cannot continue the session %s: %s. The task began again in a new session", before, said(&out))
 		x.tell(ctx, &a, lost)
 	}
 	agent := *a.Agent
 	agent.Session, a.Agent = "", &agent
-	if agent.NewSession != nil {
-		id := newSession()
-		x.enter(ctx, &a, id)
-		a = withArguments(&a, agent.NewSession, id, "")
+	words := agent.NewSession
+	if len(words) == 0 {
+		out := x.process(ctx, a, ans, nil)
+		return leave(warned(out, lost), agent.Session, false)
 	}
-	out := x.process(ctx, a, ans, nil)
-	if lost != "" && out.Warning == "" {
-		out.Warning = lost
+	x.enter(ctx, &a, newSession())
+	out := x.process(ctx, withArguments(&a, words, agent.Session, ""), ans, nil)
+	if !knowsNothing(&out) || !strings.Contains(out.Stderr, strings.TrimLeft(words[0], "-")) {
+		return leave(warned(out, lost), agent.Session, false)
 	}
-	return leave(out, a.Agent.Session, false)
+	lost = fmt.Sprintf("the agent does not take %s: %s. It works without a session that another attempt can continue", words[0], said(&out))
+	x.tell(ctx, &a, lost)
+	return warned(x.process(ctx, a, ans, nil), lost)
+}
+
+// said is the standard error of an attempt, in short.
+func said(ans *event.AttemptFinished) string {
+	return executor.Clip(strings.Join(strings.Fields(ans.Stderr), " "), 500)
+}
+
+// warned is an answer with a warning, if it has none.
+func warned(ans event.AttemptFinished, warning string) event.AttemptFinished {
+	if ans.Warning == "" {
+		ans.Warning = warning
+	}
+	return ans
 }
 
 // enter notes the session of an attempt, durably if it can.
@@ -73,8 +90,8 @@ func withArguments(a *event.Attempt, arguments []string, session, before string)
 	return out
 }
 
-// knowsNothing reports whether an agent that was to continue a session exited at once, without a word that flowrun understands: it does not have the
-// session, as on another machine.
+// knowsNothing reports whether an agent exited without a word that flowrun understands: it does not have the session, as on another machine, or
+// does not know the arguments.
 func knowsNothing(ans *event.AttemptFinished) bool {
 	return ans.Outcome == event.Failed && ans.Error.Reason == event.ReasonExit && ans.Usage == nil && ans.Partial == nil
 }
