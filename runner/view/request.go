@@ -18,6 +18,8 @@ type RequestDoc struct {
 	With     *Data             `json:"with,omitempty"`
 	Feedback string            `json:"feedback,omitempty"` // of the attempt or the round before
 	Handoff  *event.Handoff    `json:"handoff,omitempty"`
+	// Session is the session of the agent in which the attempt works.
+	Session string `json:"session,omitempty"`
 	// Command is the program with its arguments, the script, or the HTTP request; Values are those of the script, the i-th for $FLOWRUN_Vi.
 	Command string   `json:"command,omitempty"`
 	Values  []string `json:"values,omitempty"`
@@ -43,7 +45,7 @@ func newRequest(a *event.Attempt) *RequestDoc {
 		return strings.ToValidUTF8(strings.Clone(text[:MaxAsked]), "")
 	}
 	if g := a.Agent; g != nil {
-		d.Agent, d.Handoff = g.Name, g.Handoff
+		d.Agent, d.Handoff, d.Session = g.Name, g.Handoff, g.Session
 		d.Soul, d.Task, d.Feedback = short("soul", g.Soul), short("task", g.Task), short("feedback", g.Feedback)
 		if g.With != nil {
 			d.With = &Data{g.With}
@@ -81,6 +83,15 @@ func newRequest(a *event.Attempt) *RequestDoc {
 
 // asked notes what attempts of a node are asked to do, by their tickets.
 type asked map[uint64]*RequestDoc
+
+// enter notes in which session an attempt works.
+func (a asked) enter(ticket uint64, session string) {
+	if old := a[ticket]; old != nil {
+		d := *old // a page may read the old one
+		d.Session = session
+		a[ticket] = &d
+	}
+}
 
 // note takes in an attempt. Of more than twice what a story keeps, the first ones are forgotten.
 func (a asked) note(x *event.Attempt) {

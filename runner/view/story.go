@@ -61,6 +61,9 @@ func (s *Story) Apply(ev event.Event, caused *event.Reaction) {
 			s.Left++
 		}
 	}
+	if x := ev.External; x != nil && x.Kind == event.ExternalSession && x.Node == s.Path {
+		s.asked.enter(event.SessionOf(x))
+	}
 	for i := range caused.Commands {
 		if c := caused.Commands[i].Start; c != nil && c.Node == s.Path {
 			if s.asked == nil {

@@ -184,7 +184,7 @@ func request(r *view.RequestDoc) string {
 		return ""
 	}
 	var b strings.Builder
-	for _, part := range []struct{ name, text string }{{"task", r.Task}, {"feedback", r.Feedback}} {
+	for _, part := range []struct{ name, text string }{{"task", r.Task}, {"feedback", r.Feedback}, {"session", r.Session}} {
 		if text := lineOf(part.text); text != "" {
 			fmt.Fprintf(&b, "    %s: %s\n", part.name, text)
 		}
