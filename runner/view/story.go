@@ -55,6 +55,9 @@ func (r *Run) Story(path string) *Story { return &Story{run: r, Path: path} }
 // Apply takes in one event with what it caused.
 func (s *Story) Apply(ev event.Event, caused *event.Reaction) {
 	if f := ev.AttemptFinished; f != nil && f.Node == s.Path {
+		if f.Session != "" {
+			s.asked.enter(f.Ticket, f.Session)
+		}
 		s.Tries = append(s.Tries, Try{Answer: f, Ended: ev.At, Dropped: len(caused.Commands)+len(caused.Transitions) == 0, Request: s.asked[f.Ticket], seq: ev.Seq})
 		if len(s.Tries) > MaxTries {
 			s.Tries = slices.Delete(s.Tries, 0, 1)

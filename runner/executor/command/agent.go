@@ -30,7 +30,7 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 			x.opt.Live(*a, kind, executor.Mask(ctx).Text(text))
 		}
 	}, Note: func(e event.Learned) { executor.Note(ctx, e) }}
-	if len(a.Agent.ResumeSession) > 0 && len(a.Agent.NewSession) == 0 {
+	if len(a.Agent.NewSession) == 0 {
 		said.Session = func(id string) { x.enter(ctx, a, id) }
 	}
 	out.also = said.Write

@@ -50,7 +50,7 @@ func TestAgentAnswers(t *testing.T) {
 		{"a fenced block of code", "printf 'So:\\n```go\\npackage x\\n```\\n'", "", `error exit=0 blocking/bad_json: the agent's output is not JSON, but text: where text is wanted, write output_format = "text" in the agent`},
 		{"two objects", `echo '{}'; echo '{}'`, "", `error exit=0 blocking/bad_json: the agent's output is not JSON: at byte 4: more text behind the JSON value`},
 		{"a list", `echo '[]'`, "", `error exit=0 blocking/bad_json: the agent's output is JSON, but not an object; print {"type":"result","output":…} for other values`},
-		{"a type that is none", `echo '{"type":"done"}'`, "", `error exit=0 blocking/bad_json: the agent's message has the type "done", which is none of progress, heartbeat, log, partial, remember, result, error`},
+		{"a type that is none", `echo '{"type":"done"}'`, "", `error exit=0 blocking/bad_json: the agent's message has the type "done", which is none of progress, heartbeat, log, partial, session, remember, result, error`},
 		{"half an object", `printf '{"a":'`, "", `error exit=0 blocking/bad_json: the agent's output is not JSON: JSON ends too early, at byte 6`},
 		{"failed, over lines", `printf '{\n  "status": "failed",\n  "error": "broken"\n}\n'`, "", `error exit=0 recoverable/agent: broken`},
 		{"completed, over lines among others", `echo working; printf '{\n  "status": "completed",\n  "result": [\n    1\n  ]\n}\n'; echo bye`, "", `ok exit=0 [1]`},

@@ -148,7 +148,7 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		return ans
 	}
 	defer x.opt.Room.Leave()
-	if a.Agent != nil && len(a.Agent.ResumeSession) > 0 {
+	if a.Agent != nil {
 		return x.inSession(ctx, a, ans)
 	}
 	return x.process(ctx, a, ans, nil)

@@ -15,22 +15,25 @@ import (
 // goOn stands before the task of an attempt that continues a session.
 const goOn = "The work on the task below broke off. Continue where you stopped, and do not repeat what is done.\n\n"
 
-// inSession carries out an attempt of an agent that keeps sessions. It continues the session of an earlier try if there is one; if the agent
+// inSession carries out an attempt of an agent, which may keep sessions. It continues the session of an earlier try if there is one; if the agent
 // cannot, or if there is none, it begins a session. A program that does not know the arguments for that, as an old release of it, works without.
 // The answer of an attempt that breaks off has the session in which the next one goes on.
 func (x *Executor) inSession(ctx context.Context, a event.Attempt, ans event.AttemptFinished) event.AttemptFinished {
-	lost := ""
-	if before := a.Agent.Session; before != "" {
-		again := a.Agent.ResumeSession
-		out := x.process(ctx, withArguments(&a, again, before, goOn), ans, nil)
+	agent, lost := *a.Agent, ""
+	before := agent.Session
+	if a.Agent = &agent; len(agent.ResumeSession) == 0 { // its request has the session
+		out := x.process(ctx, a, ans, nil)
+		return leave(out, agent.Session, agent.Session == before)
+	}
+	if before != "" {
+		out := x.process(ctx, withArguments(&a, agent.ResumeSession, before, goOn), ans, nil)
 		if !knowsNothing(&out) {
 			return leave(out, before, true)
 		}
 		lost = fmt.Sprintf("the agent cannot continue the session %s: %s. The task began again in a new session", before, said(&out))
 		x.tell(ctx, &a, lost)
 	}
-	agent := *a.Agent
-	agent.Session, a.Agent = "", &agent
+	agent.Session = ""
 	words := agent.NewSession
 	if len(words) == 0 {
 		out := x.process(ctx, a, ans, nil)

@@ -19,7 +19,7 @@ const MaxLine = limits.MaxOutput
 // Lines hears what an agent says on standard output, and understands
 //
 //	{"type":"progress","percent":40,"message":"…"}   {"type":"heartbeat"}   {"type":"log","message":"…"}
-//	{"type":"partial","output":…}
+//	{"type":"partial","output":…}                    {"type":"session","id":"…"}
 //	{"type":"remember","kind":"decision","text":"…"}
 //	{"type":"result","output":…}                     {"type":"error","kind":"transient","message":"…","retry_after":30}
 //	                                                 or, with the moment, "retry_at":"2026-01-31T08:00:00Z"
@@ -27,7 +27,7 @@ const MaxLine = limits.MaxOutput
 //	{"type":"result","result":"…","is_error":false,…}
 //
 // and the events of codex (codex.go), and the object of Gemini (gemini.go).
-// All but the first five are final; a result or an error can have learnings beside it (learned.go). What is not such a line is put aside: if there is no final line at all, it must be one JSON
+// All but the first six are final; a result or an error can have learnings beside it (learned.go). What is not such a line is put aside: if there is no final line at all, it must be one JSON
 // object without a type, over as many lines as it likes, or text with one fenced block that holds such an object, and that is the output. The last word of a manager's worker counts over several
 // lines too, and on standard error (manager.go). Memory: MaxLine for the line at hand,
 // limits.MaxOutput for what is put aside, and the result.
@@ -36,7 +36,7 @@ type Lines struct {
 	Live func(kind, text string)
 	// Note, if set, hears what the agent wants to be remembered while it works, [limits.MaxNotes] times at most.
 	Note func(event.Learned)
-	// Session, if set, hears the id of the session in which the agent works, where its first event has it.
+	// Session, if set, hears the id of the session in which the agent works, if the agent says it.
 	Session func(id string)
 	// Now is the clock by which the moments of errors are read. Nil: an error that says a moment says none.
 	Now func() time.Time
@@ -165,6 +165,10 @@ func (l *Lines) message(line []byte) bool {
 		l.Live("progress", told(m))
 	case "remember":
 		l.note(m)
+	case "session":
+		if id, ok := m["id"].(string); ok && l.Session != nil {
+			l.Session(id)
+		}
 	case "result":
 		l.finals++
 		l.usage = used(m)
@@ -308,7 +312,7 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		return bad("the agent's output is JSON, but not an object; print {\"type\":\"result\",\"output\":…} for other values")
 	}
 	if t, typed := m["type"]; typed {
-		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, partial, remember, result, error", value.Append(nil, t))
+		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, partial, session, remember, result, error", value.Append(nil, t))
 	}
 	return m, nil
 }

@@ -34,6 +34,10 @@ func examples(t *testing.T) map[string]string {
 func TestPageShowsTheRequest(t *testing.T) {
 	got := string(Request(&event.Attempt{Run: "k3v7m2x9q4ta", Node: "build/api[2]", Attempt: 1, Key: "9f2c1e5ab0d34c77a1be9d02f6c83e51",
 		Agent: &event.AgentRequest{Task: "Build the API.", With: map[string]any{"spec": "v2"}}}))
+	again := string(Request(&event.Attempt{Agent: &event.AgentRequest{Session: "3b3e37e6"}}))
+	if !strings.Contains(again, `"session":"3b3e37e6"`) {
+		t.Errorf("the request of an attempt that goes on in a session is %s", again)
+	}
 	if d := cmp.Diff(got, examples(t)["request"]+"\n"); d != "" {
 		t.Error(d)
 	}
@@ -56,6 +60,7 @@ func TestPageShowsTheLines(t *testing.T) {
 		"error":     "rate_limited: the model is busy after 30",
 		"partial":   `progress half of it, so far {"summary":"half of it"}`,
 		"remember":  "note decision: The schema stays as it is: two services read it.",
+		"session":   "session 3b3e37e6",
 		"learnings": `{"files":3}`,
 		"usage":     `{"files":3}, used 1200 and 300 for 0.01`,
 		"output":    `{"summary":"done"}`,
@@ -69,7 +74,8 @@ func TestPageShowsTheLines(t *testing.T) {
 			continue
 		}
 		live := ""
-		l := &Lines{Live: func(kind, text string) { live = kind + " " + text }, Note: func(e event.Learned) { live = "note " + e.Type + ": " + e.Text }}
+		l := &Lines{Live: func(kind, text string) { live = kind + " " + text }, Note: func(e event.Learned) { live = "note " + e.Type + ": " + e.Text },
+			Session: func(id string) { live = "session " + id }}
 		l.Write([]byte(line + "\n"))
 		failure := l.End()
 		out, _ := l.Output()

@@ -83,5 +83,8 @@ func Request(a *event.Attempt) []byte {
 	if g.Handoff != nil {
 		told["handoff"] = g.Handoff.Value()
 	}
+	if g.Session != "" {
+		told["session"] = g.Session
+	}
 	return append(value.Append(nil, told), '\n')
 }
