@@ -50,9 +50,12 @@ func (c *checker) approve(b *Block) {
 	}
 	c.tells(b, "notify")
 	approvers, named := b.constant("approvers").([]any)
-	seen := map[any]bool{}
-	for i, name := range approvers {
+	seen := map[string]bool{}
+	for i, member := range approvers {
+		name, text := member.(string)
 		switch {
+		case !text: // F0503 says so
+			continue
 		case name == "":
 			say(b.attr("approvers"), fmt.Sprintf("Member %d of approvers is empty", i+1), "An approver is a name: the name given with the decision, or the user name on the machine.")
 		case seen[name]:

@@ -22,11 +22,14 @@ func (c *checker) deadline(n *Node) {
 	d := diag.Diagnostic{Code: "F0278", Subject: a.span(), Context: n.Words(), Summary: "progress must be a literal",
 		Detail: "It is read before the run:  progress = [25, 50, 75]."}
 	list, _ := a.Expr.Const.([]any)
-	if a.Expr.Kind == ir.Const && len(list) > 0 {
+	if a.Expr.Kind == ir.Const && (len(list) > 0 || a.Expr.Const != nil && list == nil) { // F0503 says what is not a list
 		d.Summary = ""
 	}
 	for _, v := range list {
-		p := v.(float64) // its type was checked
+		p, number := v.(float64)
+		if !number { // F0503 says so
+			break
+		}
 		if p <= last || p >= 100 {
 			d.Summary = fmt.Sprintf("progress cannot contain %s here", value.Text(p))
 			d.Detail = "Percentages are between 0 and 100, in increasing order:  progress = [25, 50, 75]."

@@ -75,14 +75,16 @@ func (c *checker) request(b *Block) {
 		}
 	}
 	if a := b.attr("expect"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
-		codes, _ := a.Expr.Const.([]any)
+		codes, list := a.Expr.Const.([]any)
 		for _, v := range codes {
-			if f := v.(float64); f < 100 || f > 599 || f != float64(int(f)) {
+			if f, number := v.(float64); !number { // F0503 says so
+				return
+			} else if f < 100 || f > 599 || f != float64(int(f)) {
 				say(a, fmt.Sprintf("%s is not a status code", value.Text(f)), "Status codes are whole numbers from 100 to 599.")
 				return
 			}
 		}
-		if len(codes) == 0 {
+		if list && len(codes) == 0 {
 			say(a, "No status code is expected", "List the codes that are not failures, such as [200, 404]; the default is 200 to 299.")
 		}
 	}
