@@ -15,7 +15,7 @@ import (
 var agentHas = map[string][]string{
 	"input": {"exec", "shell"}, "output_format": {"exec", "shell", "http"}, "dir": {"exec", "shell"}, "env": {"exec", "shell"}, "pass_env": {"exec", "shell"},
 	"shell": {"shell"}, "timeout": {"exec", "shell", "http", "chat", "human"}, "heartbeat": {"exec", "shell", "http", "chat"}, "method": {"http"}, "headers": {"http", "chat"}, "concurrency": {"exec", "shell", "http", "chat", "null"}, "soul": {"exec", "shell", "http", "chat", "null"}, "quota": {"exec", "shell", "http", "chat", "null"},
-	"new_session": {"exec"}, "resume_session": {"exec"},
+	"new_session": {"exec"}, "resume_session": {"exec"}, "keep_session": {"exec", "shell"},
 	"provider": {"chat"}, "api": {"chat"}, "model": {"chat"}, "base_url": {"chat"}, "key": {"chat"}, "key_env": {"chat"}, "max_tokens": {"chat"}, "temperature": {"chat"},
 	"max_turns": {"chat"}, "context_tokens": {"chat"},
 }
@@ -73,7 +73,7 @@ func (c *checker) agent(b *Block) {
 		c.remembers(b, m)
 	}
 	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers", "concurrency", "soul", "quota",
-		"new_session", "resume_session", "provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature", "max_turns", "context_tokens", "tool", "pin", "files"} {
+		"new_session", "resume_session", "keep_session", "provider", "api", "model", "base_url", "key", "key_env", "max_tokens", "temperature", "max_turns", "context_tokens", "tool", "pin", "files"} {
 		if a := b.attr(n); a != nil && !takesAttr(kind, n) && contains(b.Schema.Attr("type").Words, kind) {
 			detail := "It would have no effect. Remove it, or change the type."
 			if other := counterpart(b, a.Src); kind == "exec" && (n == "model" || n == "temperature" || n == "max_turns") && other != "" {
@@ -99,16 +99,21 @@ func (c *checker) agent(b *Block) {
 // sessions checks how an agent of type exec begins and continues sessions.
 func (c *checker) sessions(b *Block, kind string) {
 	begin, resume := b.attr("new_session"), b.attr("resume_session")
+	has := func(a *Attr) bool { return a != nil && len(a.Strings) > 0 }
+	speaks := b.Text("output_format") == "" || b.Text("output_format") == "json" // it may say its session
+	if a := b.attr("keep_session"); a != nil && a.Flag && takesAttr(kind, "keep_session") && !has(resume) && !speaks {
+		c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: "keep_session without a session",
+			Detail: "It would have no effect: the agent has no resume_session, and does not speak flowrun's protocol, in which it can name its session. Add resume_session, or remove keep_session."})
+	}
 	if kind != "exec" {
 		return
 	}
 	for _, a := range []*Attr{begin, resume} {
-		if a != nil && len(a.Strings) > 0 && !slices.ContainsFunc(a.Strings, func(word string) bool { return strings.Contains(word, ir.SessionID) }) {
+		if has(a) && !slices.ContainsFunc(a.Strings, func(word string) bool { return strings.Contains(word, ir.SessionID) }) {
 			c.report(diag.Diagnostic{Code: "F0208", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%s does not name the session", a.Src.Name),
 				Detail: fmt.Sprintf("One of its arguments must have {session}; flowrun writes the id of the session in its place:  %s = [\"--%s\", \"{session}\"].", a.Src.Name, map[bool]string{true: "session-id", false: "resume"}[a == begin])})
 		}
 	}
-	has := func(a *Attr) bool { return a != nil && len(a.Strings) > 0 }
 	switch {
 	case has(begin) && !has(resume):
 		c.report(diag.Diagnostic{Code: "F0120", Subject: begin.Src.Range, Context: b.Words(), Summary: "new_session without resume_session",

@@ -42,6 +42,7 @@ type Agent struct {
 	// NewSession and ResumeSession are what an agent of type exec gets behind its command to begin a session, and to continue one. In them
 	// [SessionID] stands for the id. Without ResumeSession it has no sessions.
 	NewSession    []string     `json:"new_session,omitempty"`
+	KeepSession   bool         `json:"keep_session,omitempty"` // it continues also after a gate has refused the work
 	ResumeSession []string     `json:"resume_session,omitempty"`
 	URL           *Expr        `json:"url,omitempty"`         // http
 	Method        string       `json:"method,omitempty"`      // http; "" means POST

@@ -295,7 +295,7 @@ func (c *Composer) composeAgent(a *event.Attempt, w *Work, pass []string) (place
 	g, sc := w.Agent, w.Scope
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: pass, Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: w.Feedback}
-	a.Agent.NewSession, a.Agent.ResumeSession = g.NewSession, g.ResumeSession
+	a.Agent.NewSession, a.Agent.ResumeSession, a.Agent.KeepSession = g.NewSession, g.ResumeSession, g.KeepSession
 	a.Kind, a.Shell = event.AgentAttempt(g.Type), g.Shell
 	if place, err = c.composeMemory(a.Agent, g, sc); err != nil {
 		return place, err

@@ -183,8 +183,9 @@ type AgentRequest struct {
 	// Session is that of an earlier try at the same work that broke off: an agent of type acp goes on in it if it can, one of type exec with
 	// ResumeSession, and for an agent of type a2a it is the task that is under way. "": there is none.
 	Session string `json:"session,omitempty"`
-	// NewSession and ResumeSession are those of [ir.Agent].
+	// NewSession, ResumeSession and KeepSession are those of [ir.Agent].
 	NewSession    []string `json:"new_session,omitempty"`
+	KeepSession   bool     `json:"keep_session,omitempty"`
 	ResumeSession []string `json:"resume_session,omitempty"`
 }
 

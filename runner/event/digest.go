@@ -204,6 +204,7 @@ func (f *facts) agent(a *AgentRequest) {
 	f.text('S', a.Session)
 	f.texts('N', a.NewSession)
 	f.texts('R', a.ResumeSession)
+	f.truth('K', a.KeepSession)
 	f.end()
 }
 

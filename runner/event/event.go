@@ -251,7 +251,8 @@ type AttemptFinished struct {
 	// Partial is what an attempt that failed had given until then: the last partial output of an agent, or its result after its
 	// time was up; what a program wrote to $FLOWRUN_OUTPUT. Nil: nothing.
 	Partial value.Value `json:"partial,omitempty"`
-	// Session is the session of the agent in which the next attempt can go on, of an attempt whose connection broke off; "": there is none.
+	// Session is the session of the agent in which the next attempt can go on, of an attempt that broke off, or of an agent that keeps its session;
+	// "": there is none.
 	Session string `json:"session,omitempty"`
 	// Artifact is a reference to those of Stdout, Stderr, Output and Partial that are too long for the journal; nil: none is. Whole
 	// gives the answer with them.

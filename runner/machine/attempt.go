@@ -283,10 +283,11 @@ func (m *Machine) keepSession(x *event.External) {
 	request.Agent, a.request = &agent, &request
 }
 
-// leaveSession notes the session in which the next attempt goes on, if the attempt ended because its agent or its worker could not be heard.
+// leaveSession notes the session in which the next attempt goes on: if the attempt ended because its agent or its worker could not be heard, and, for
+// an agent that keeps its session, if a gate refuses the work.
 func (m *Machine) leaveSession(a *attempt, f *event.AttemptFinished) {
 	g := a.request.Agent
-	if g == nil || a.gate != work || f.Outcome != event.Failed && f.Outcome != event.Lost {
+	if g == nil || a.gate != work || f.Outcome != event.Failed && f.Outcome != event.Lost && !(f.Outcome == event.OK && g.KeepSession) {
 		return
 	}
 	if m.liveState(a.ref).cold != nil || f.Session != "" {

@@ -4,6 +4,12 @@ agent "coder" {
   timeout        = "30m"
   new_session    = ["--session-id", "{session}"]
   resume_session = ["--resume", "{session}"]
+  keep_session   = true
+}
+
+gate "tests" {
+  run     = "make test"
+  on_fail = "retry"
 }
 
 workflow "fix" {
@@ -12,5 +18,6 @@ workflow "fix" {
   step "write" {
     agent = agent.coder
     task  = "Fix ${input.issue}."
+    gates = [gate.tests]
   }
 }

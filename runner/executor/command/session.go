@@ -12,8 +12,11 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// goOn stands before the task of an attempt that continues a session.
-const goOn = "The work on the task below broke off. Continue where you stopped, and do not repeat what is done.\n\n"
+// They stand before the task of an attempt that continues a session: goOn after one that broke off, mend after one whose work a gate has refused.
+const (
+	goOn = "The work on the task below broke off. Continue where you stopped, and do not repeat what is done.\n\n"
+	mend = "You have worked on the task below in this session, and the work was refused. Continue from there.\n\n"
+)
 
 // inSession carries out an attempt of an agent, which may keep sessions. It continues the session of an earlier try if there is one; if the agent
 // cannot, or if there is none, it begins a session. A program that does not know the arguments for that, as an old release of it, works without.
@@ -23,12 +26,16 @@ func (x *Executor) inSession(ctx context.Context, a event.Attempt, ans event.Att
 	before := agent.Session
 	if a.Agent = &agent; len(agent.ResumeSession) == 0 { // its request has the session
 		out := x.process(ctx, a, ans, nil)
-		return leave(out, agent.Session, agent.Session == before)
+		return leave(&agent, out, agent.Session, agent.Session == before)
 	}
 	if before != "" {
-		out := x.process(ctx, withArguments(&a, agent.ResumeSession, before, goOn), ans, nil)
+		why := goOn
+		if agent.KeepSession && agent.Feedback != "" {
+			why = mend
+		}
+		out := x.process(ctx, withArguments(&a, agent.ResumeSession, before, why), ans, nil)
 		if !knowsNothing(&out) {
-			return leave(out, before, true)
+			return leave(&agent, out, before, true)
 		}
 		lost = fmt.Sprintf("the agent cannot continue the session %s: %s. The task began again in a new session", before, said(&out))
 		x.tell(ctx, &a, lost)
@@ -37,12 +44,12 @@ func (x *Executor) inSession(ctx context.Context, a event.Attempt, ans event.Att
 	words := agent.NewSession
 	if len(words) == 0 {
 		out := x.process(ctx, a, ans, nil)
-		return leave(warned(out, lost), agent.Session, false)
+		return leave(&agent, warned(out, lost), agent.Session, false)
 	}
 	x.enter(ctx, &a, newSession())
 	out := x.process(ctx, withArguments(&a, words, agent.Session, ""), ans, nil)
 	if !knowsNothing(&out) || !strings.Contains(out.Stderr, strings.TrimLeft(words[0], "-")) {
-		return leave(warned(out, lost), agent.Session, false)
+		return leave(&agent, warned(out, lost), agent.Session, false)
 	}
 	lost = fmt.Sprintf("the agent does not take %s: %s. It works without a session that another attempt can continue", words[0], said(&out))
 	x.tell(ctx, &a, lost)
@@ -99,11 +106,11 @@ func knowsNothing(ans *event.AttemptFinished) bool {
 	return ans.Outcome == event.Failed && ans.Error.Reason == event.ReasonExit && ans.Usage == nil && ans.Partial == nil
 }
 
-// leave puts the session into the answer of an attempt that broke off. An attempt that continued one does so after a limit alone: a session that
-// breaks off twice may be the reason.
-func leave(ans event.AttemptFinished, session string, continued bool) event.AttemptFinished {
+// leave puts the session into the answer of an attempt that broke off, and into the answer of an agent that keeps its session. If an attempt
+// continued a session, only a limit lets it continue once more: a session that breaks off twice may be the reason.
+func leave(g *event.AgentRequest, ans event.AttemptFinished, session string, continued bool) event.AttemptFinished {
 	e := ans.Error
-	if e != nil && (e.Kind == event.RateLimited || e.Kind == event.Transient && !continued) && e.Reason != event.ReasonStart {
+	if e == nil && g.KeepSession || e != nil && (e.Kind == event.RateLimited || e.Kind == event.Transient && !continued) && e.Reason != event.ReasonStart {
 		ans.Session = session
 	}
 	return ans
