@@ -30,8 +30,9 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 			x.opt.Live(*a, kind, executor.Mask(ctx).Text(text))
 		}
 	}, Note: func(e event.Learned) { executor.Note(ctx, e) }}
-	if len(a.Agent.NewSession) == 0 {
-		said.Session = func(id string) { x.enter(ctx, a, id) }
+	said.Session = func(id string) { x.enter(ctx, a, id) }
+	if len(a.Agent.ResumeSession) > 0 {
+		said.Worked = said.Session
 	}
 	out.also = said.Write
 	return said

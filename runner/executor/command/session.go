@@ -26,16 +26,17 @@ func (x *Executor) inSession(ctx context.Context, a event.Attempt, ans event.Att
 	before := agent.Session
 	if a.Agent = &agent; len(agent.ResumeSession) == 0 { // its request has the session
 		out := x.process(ctx, a, ans, nil)
-		return leave(&agent, out, agent.Session, agent.Session == before)
+		return leave(&agent, out, agent.Session == before)
 	}
 	if before != "" {
 		why := goOn
 		if agent.KeepSession && agent.Feedback != "" {
 			why = mend
 		}
-		out := x.process(ctx, withArguments(&a, agent.ResumeSession, before, why), ans, nil)
+		again := withArguments(&a, agent.ResumeSession, before, why)
+		out := x.process(ctx, again, ans, nil)
 		if !knowsNothing(&out) {
-			return leave(&agent, out, before, true)
+			return leave(again.Agent, out, true)
 		}
 		lost = fmt.Sprintf("the agent cannot continue the session %s: %s. The task began again in a new session", before, said(&out))
 		x.tell(ctx, &a, lost)
@@ -44,12 +45,13 @@ func (x *Executor) inSession(ctx context.Context, a event.Attempt, ans event.Att
 	words := agent.NewSession
 	if len(words) == 0 {
 		out := x.process(ctx, a, ans, nil)
-		return leave(&agent, warned(out, lost), agent.Session, false)
+		return leave(&agent, warned(out, lost), false)
 	}
 	x.enter(ctx, &a, newSession())
-	out := x.process(ctx, withArguments(&a, words, agent.Session, ""), ans, nil)
+	begun := withArguments(&a, words, agent.Session, "")
+	out := x.process(ctx, begun, ans, nil)
 	if !knowsNothing(&out) || !strings.Contains(out.Stderr, strings.TrimLeft(words[0], "-")) {
-		return leave(&agent, warned(out, lost), agent.Session, false)
+		return leave(begun.Agent, warned(out, lost), false)
 	}
 	lost = fmt.Sprintf("the agent does not take %s: %s. It works without a session that another attempt can continue", words[0], said(&out))
 	x.tell(ctx, &a, lost)
@@ -108,10 +110,10 @@ func knowsNothing(ans *event.AttemptFinished) bool {
 
 // leave puts the session into the answer of an attempt that broke off, and into the answer of an agent that keeps its session. If an attempt
 // continued a session, only a limit lets it continue once more: a session that breaks off twice may be the reason.
-func leave(g *event.AgentRequest, ans event.AttemptFinished, session string, continued bool) event.AttemptFinished {
+func leave(g *event.AgentRequest, ans event.AttemptFinished, continued bool) event.AttemptFinished {
 	e := ans.Error
 	if e == nil && g.KeepSession || e != nil && (e.Kind == event.RateLimited || e.Kind == event.Transient && !continued) && e.Reason != event.ReasonStart {
-		ans.Session = session
+		ans.Session = g.Session
 	}
 	return ans
 }

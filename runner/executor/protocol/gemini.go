@@ -39,6 +39,7 @@ func (l *Lines) gemini() {
 	if failed {
 		l.failure = l.geminiFailure(problem)
 	}
+	l.worked(m)
 	m["result"] = response
 	l.finals, l.result = 1, m
 	l.usage = event.ReadUsage(map[string]any{"input_tokens": in, "output_tokens": out})

@@ -38,6 +38,8 @@ type Lines struct {
 	Note func(event.Learned)
 	// Session, if set, hears the id of the session in which the agent works, if the agent says it.
 	Session func(id string)
+	// Worked, if set, hears the id of the session that an assistant prints beside its last word: it may have gone on in another one than it was told to.
+	Worked func(id string)
 	// Now is the clock by which the moments of errors are read. Nil: an error that says a moment says none.
 	Now func() time.Time
 	// Zone finds a zone by name, for moments that name one. Nil: they say none.
@@ -193,6 +195,7 @@ func (l *Lines) message(line []byte) bool {
 // the status that the provider answered with.
 func (l *Lines) assistant(m map[string]any) (value.Value, *event.Error) {
 	text, there := m["result"]
+	l.worked(m)
 	switch {
 	case m["is_error"] == true:
 		status, _ := m["api_error_status"].(float64)
@@ -206,6 +209,12 @@ func (l *Lines) assistant(m map[string]any) (value.Value, *event.Error) {
 	}
 	delete(m, "type")
 	return m, nil
+}
+
+func (l *Lines) worked(m map[string]any) {
+	if id, ok := m["session_id"].(string); ok && l.Worked != nil {
+		l.Worked(id)
+	}
 }
 
 // Answer is the answer in the output of a command-line assistant, which is the text under result: that text where a text is wanted, and else the
