@@ -124,7 +124,11 @@ var argumentFlags = map[string]string{"backup": "to", "emit": "data"}
 
 // hintOfArgument says what to write in place of a command with more words than it takes.
 func hintOfArgument(c *cobra.Command, words []string, most int) string {
-	if flag := argumentFlags[c.Name()]; flag != "" && len(words) == most+1 && c.Flags().Lookup(flag) != nil && !c.Flags().Changed(flag) {
+	flag := argumentFlags[c.Name()]
+	if strings.HasPrefix(words[most], "temporal://") {
+		flag = "engine"
+	}
+	if flag != "" && len(words) == most+1 && c.Flags().Lookup(flag) != nil && !c.Flags().Changed(flag) {
 		return inFlowrun(quoteLine(append(append(strings.Fields(c.CommandPath()), words[:most]...), "--"+flag, words[most])), "")
 	}
 	return "See " + c.CommandPath() + " --help."

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -32,6 +33,9 @@ const storeName = ".flowrun"
 // refused if it was only found.
 func (a *app) storeDir(path string) (string, error) {
 	dir := a.global.Store
+	if given := cmp.Or(dir, a.getenv("FLOWRUN_STORE")); strings.Contains(given, "://") {
+		return "", &args.Error{Message: fmt.Sprintf("a store is a folder, and %q is the address of a server", given), Hint: "Give the address of a Temporal server to --engine."}
+	}
 	var err error
 	if dir == "" {
 		dir, err = a.usualStore(path)
