@@ -24,7 +24,7 @@ var agentHas = map[string][]string{
 var agentAlso = map[string][]string{
 	"command": {"mcp", "acp"}, "url": {"mcp", "a2a"}, "headers": {"mcp", "a2a"}, "dir": {"mcp", "acp"}, "env": {"mcp", "acp"}, "pass_env": {"mcp", "acp"},
 	"timeout": {"mcp", "acp", "a2a"}, "heartbeat": {"mcp", "acp", "a2a"}, "concurrency": {"mcp", "acp", "a2a"}, "quota": {"mcp", "acp", "a2a"},
-	"soul": {"acp", "a2a"}, "tool": {"mcp"}, "pin": {"mcp"}, "files": {"acp"},
+	"soul": {"acp", "a2a"}, "keep_session": {"acp"}, "tool": {"mcp"}, "pin": {"mcp"}, "files": {"acp"},
 }
 
 // takesAttr reports whether agents of a type have an attribute that not all have.
@@ -101,7 +101,7 @@ func (c *checker) sessions(b *Block, kind string) {
 	begin, resume := b.attr("new_session"), b.attr("resume_session")
 	has := func(a *Attr) bool { return a != nil && len(a.Strings) > 0 }
 	speaks := b.Text("output_format") == "" || b.Text("output_format") == "json" // it may say its session
-	if a := b.attr("keep_session"); a != nil && a.Flag && takesAttr(kind, "keep_session") && !has(resume) && !speaks {
+	if a := b.attr("keep_session"); a != nil && a.Flag && contains(agentHas["keep_session"], kind) && !has(resume) && !speaks {
 		c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: "keep_session without a session",
 			Detail: "It would have no effect: the agent has no resume_session, and does not speak flowrun's protocol, in which it can name its session. Add resume_session, or remove keep_session."})
 	}

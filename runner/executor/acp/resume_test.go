@@ -67,7 +67,7 @@ func serveSessions(how string) {
 				os.Exit(3)
 			}
 			again := strings.HasPrefix(p.Prompt[0].Text, "The connection broke off")
-			a.say(fmt.Sprintf("%s after %q, again %v, task %v", p.SessionID, before, again, strings.Contains(p.Prompt[0].Text, "Do it.")))
+			a.say(fmt.Sprintf("%s after %q, again %v, refused %v, task %v", p.SessionID, before, again, strings.Contains(p.Prompt[0].Text, "the work was refused"), strings.Contains(p.Prompt[0].Text, "Do it.")))
 			a.answer(m.ID, map[string]any{"stopReason": "end_turn"})
 		}
 	}
@@ -86,6 +86,9 @@ func resume(t *testing.T, dir, how, session string, keep error) (f event.Attempt
 	a := attempt(t, how)
 	a.Argv = []string{os.Args[0], "sessions", how}
 	a.Dir, a.Agent.Session = dir, session
+	if strings.HasPrefix(session, "kept ") {
+		a.Agent.Session, a.Agent.KeepSession, a.Agent.Feedback = strings.TrimPrefix(session, "kept "), true, "It is too short."
+	}
 	return x.Execute(t.Context(), a), kept, said
 }
 
@@ -99,9 +102,9 @@ func TestSessionsGoOn(t *testing.T) {
 			t.Fatalf("%s: session %q, kept %q, %+v", how, f.Session, kept, f.Error)
 		}
 		f, kept, said := resume(t, dir, how, "s1", nil)
-		want, warning := `s1 after "turn;", again true, task true`, ""
+		want, warning := `s1 after "turn;", again true, refused false, task true`, ""
 		if !returns {
-			want, warning = `s2 after "", again false, task true`, "the agent cannot continue the session s1: it can neither resume nor load sessions. The task began again in a new session"
+			want, warning = `s2 after "", again false, refused false, task true`, "the agent cannot continue the session s1: it can neither resume nor load sessions. The task began again in a new session"
 		}
 		if f.Output != want || f.Stdout != want || f.Warning != warning || kept != nil || returns != slices.Contains(said, "continues the session s1") {
 			t.Errorf("%s: %+v, kept %q, said %q", how, f, kept, said)
@@ -110,8 +113,14 @@ func TestSessionsGoOn(t *testing.T) {
 			continue
 		}
 		f, kept, _ = resume(t, dir, how, "s9", nil)
-		if f.Output != `s2 after "", again false, task true` || !strings.Contains(f.Warning, "the session s9: session/"+how+": error -32602: no such session") || !slices.Equal(kept, []string{"s2"}) {
+		if f.Output != `s2 after "", again false, refused false, task true` || !strings.Contains(f.Warning, "the session s9: session/"+how+": error -32602: no such session") || !slices.Equal(kept, []string{"s2"}) {
 			t.Errorf("%s: a session that is gone: %+v, kept %q", how, f, kept)
+		}
+		if f.Session != "" {
+			t.Errorf("%s: a session that nobody keeps: %q", how, f.Session)
+		}
+		if f, _, _ = resume(t, dir, how, "kept s1", nil); f.Session != "s1" || !strings.Contains(f.Stdout, `again false, refused true, task true`) {
+			t.Errorf("%s: an agent that keeps its session: session %q, %s", how, f.Session, f.Stdout)
 		}
 		if f, _, _ = resume(t, dir, how+" later", "s1", nil); f.Session != "s1" {
 			t.Errorf("%s: broke off again after a word: session %q", how, f.Session)

@@ -99,7 +99,10 @@ func (s *session) carryOut() *event.Error {
 		s.keep()
 		return failure
 	}
-	return s.judge(ended.StopReason)
+	if failure = s.judge(ended.StopReason); failure == nil && s.returns && s.attempt.Agent.KeepSession {
+		s.left = s.id
+	}
+	return failure
 }
 
 // abilities are what an agent says of itself.
@@ -203,7 +206,10 @@ func (s *session) prompt() string {
 	a, g := *s.attempt, *s.attempt.Agent
 	g.Input, a.Agent = "text", &g
 	text := string(protocol.Request(&a))
-	if s.again {
+	switch {
+	case s.again && g.KeepSession && g.Feedback != "":
+		text = "You have worked on the task below in this session, and the work was refused. Continue from there.\n\n" + text
+	case s.again:
 		text = "The connection broke off while you worked on the task below. Continue where you stopped, and do not repeat what is done.\n\n" + text
 	}
 	return text
