@@ -50,6 +50,18 @@ func (r *Around) Note(ctx context.Context, a event.Attempt, session string) bool
 	return err == nil
 }
 
+// Again is what an agent that continues a session is told before its task: the words of brokeOff, unless the agent keeps its session, where nothing need
+// have broken off.
+func Again(g *event.AgentRequest, brokeOff string) string {
+	switch {
+	case g.KeepSession && g.Feedback != "":
+		return "You have worked on the task below in this session, and the work was refused. Continue from there.\n\n"
+	case g.KeepSession:
+		return "You have worked on the task below in this session. Continue from there.\n\n"
+	}
+	return brokeOff + " Continue where you stopped, and do not repeat what is done.\n\n"
+}
+
 // MaxSession is how long the name of a session is at most, in bytes. A longer one is not kept.
 const MaxSession = 1 << 10
 

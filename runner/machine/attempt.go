@@ -296,16 +296,31 @@ func (m *Machine) leaveSession(a *attempt, f *event.AttemptFinished) {
 	}
 }
 
-// enterSession has an attempt go on in the session that the one before has left, if both have the same agent.
+// enterSession has an attempt go on in the session that the one before has left, if both have the same agent. The first attempt of an iteration goes on
+// in that of the iteration before, if the agent keeps its session.
 func (m *Machine) enterSession(r ref, request *event.Attempt) {
-	x := m.liveState(r).cold
+	g, x := request.Agent, m.liveState(r).cold
 	if x == nil || x.session == "" {
+		if g != nil && g.KeepSession && request.Attempt == 1 {
+			m.enterEarlier(r, g)
+		}
 		return
 	}
-	if g := request.Agent; g != nil && g.Name == x.sessionOf {
+	if g != nil && g.Name == x.sessionOf {
 		g.Session = x.session
 	}
 	x.session, x.sessionOf = "", ""
+}
+
+// enterEarlier has an agent go on in the session of the same node in the iteration before.
+func (m *Machine) enterEarlier(r ref, g *event.AgentRequest) {
+	last, ok := m.lastIteration(r.frame, r.node)
+	if !ok {
+		return
+	}
+	if d := m.state(last).liveState; d != nil && d.cold != nil && d.cold.sessionOf == g.Name {
+		g.Session = d.cold.session
+	}
 }
 
 // handedIn returns the output of an attempt whose time was up, if the step takes what there is.

@@ -206,11 +206,8 @@ func (s *session) prompt() string {
 	a, g := *s.attempt, *s.attempt.Agent
 	g.Input, a.Agent = "text", &g
 	text := string(protocol.Request(&a))
-	switch {
-	case s.again && g.KeepSession && g.Feedback != "":
-		text = "You have worked on the task below in this session, and the work was refused. Continue from there.\n\n" + text
-	case s.again:
-		text = "The connection broke off while you worked on the task below. Continue where you stopped, and do not repeat what is done.\n\n" + text
+	if s.again {
+		text = executor.Again(&g, "The connection broke off while you worked on the task below.") + text
 	}
 	return text
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// They stand before the task of an attempt that continues a session: goOn after one that broke off, mend after one whose work a gate has refused.
-const (
-	goOn = "The work on the task below broke off. Continue where you stopped, and do not repeat what is done.\n\n"
-	mend = "You have worked on the task below in this session, and the work was refused. Continue from there.\n\n"
-)
-
 // inSession carries out an attempt of an agent, which may keep sessions. It continues the session of an earlier try if there is one; if the agent
 // cannot, or if there is none, it begins a session. A program that does not know the arguments for that, as an old release of it, works without.
 // The answer of an attempt that breaks off has the session in which the next one goes on.
@@ -29,11 +23,7 @@ func (x *Executor) inSession(ctx context.Context, a event.Attempt, ans event.Att
 		return leave(&agent, out, agent.Session == before)
 	}
 	if before != "" {
-		why := goOn
-		if agent.KeepSession && agent.Feedback != "" {
-			why = mend
-		}
-		again := withArguments(&a, agent.ResumeSession, before, why)
+		again := withArguments(&a, agent.ResumeSession, before, executor.Again(&agent, "The work on the task below broke off."))
 		out := x.process(ctx, again, ans, nil)
 		if !knowsNothing(&out) {
 			return leave(again.Agent, out, true)
