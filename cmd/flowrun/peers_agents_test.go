@@ -167,6 +167,42 @@ type codingAgent struct {
 	refuse string // what comes of a refusal
 }
 
+// codingProgram gives an agent one task, and one whose work is refused once.
+const codingProgram = `agent "a" {
+  preset  = "PRESET"
+  timeout = "60s"
+}
+
+agent "keeps" {
+  preset       = "PRESET"
+  timeout      = "60s"
+  keep_session = true
+}
+
+gate "done" {
+  run     = "if ! [ -e done ]; then touch done; exit 1; fi"
+  message = "That was too quiet."
+  on_fail = "retry"
+}
+
+workflow "w" {
+  default = true
+  step "s" {
+    agent = agent.a
+    task  = "Say pong."
+  }
+  output "o" { value = step.s.output.result }
+}
+
+workflow "refused" {
+  step "s" {
+    agent = agent.keeps
+    task  = "Say pong."
+    gates = [gate.done]
+  }
+}
+`
+
 func newCodingAgent(t *testing.T, preset, program string, more ...string) *codingAgent {
 	t.Helper()
 	home, bin := t.TempDir(), t.TempDir()
@@ -175,7 +211,7 @@ func newCodingAgent(t *testing.T, preset, program string, more ...string) *codin
 		err = os.Symlink(program, filepath.Join(bin, preset))
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(home, "w.flow.hcl"), []byte(fmt.Sprintf("agent \"a\" {\n  preset  = %q\n  timeout = \"60s\"\n}\n\nworkflow \"w\" {\n  step \"s\" {\n    agent = agent.a\n    task  = \"Say pong.\"\n  }\n  output \"o\" { value = step.s.output.result }\n}\n", preset)), 0o600)
+		err = os.WriteFile(filepath.Join(home, "w.flow.hcl"), []byte(strings.ReplaceAll(codingProgram, "PRESET", preset)), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -279,6 +315,20 @@ func (g *codingAgent) check(t *testing.T, m *modelStub) {
 	g.crash(t, m)
 	g.cancel(t, m)
 	g.resume(t, m)
+	g.refused(t, m)
+}
+
+// refused has a gate refuse the work: the agent goes on in its session, and is told why.
+func (g *codingAgent) refused(t *testing.T, m *modelStub) {
+	m.set("pong")
+	c, said := g.flowrun(t, "apply", ".", "refused")
+	_ = c.Wait()
+	m.Lock()
+	defer m.Unlock()
+	tasks, why := strings.Count(m.last, "Say pong."), strings.Count(m.last, "That was too quiet.")
+	if code := c.ProcessState.ExitCode(); code != 0 || strings.Contains(said.String(), "cannot continue the session") || tasks != 2 || why != 1 || !strings.Contains(m.last, "the work was refused") {
+		t.Errorf("a refusal: exit code %d\n%s\nthe model was told the task %d times, and why it was refused %d times", code, said, tasks, why)
+	}
 }
 
 // resume kills flowrun while the agent works, and continues the run: the agent goes on in its session, in which the task is there twice.
