@@ -10,9 +10,11 @@ import (
 
 // Document is a run as programs read it. Its JSON is an interface: fields are added, never renamed.
 type Document struct {
-	Run      string       `json:"run"`
-	Workflow string       `json:"workflow"`
-	Status   event.Status `json:"status"`
+	Run      string `json:"run"`
+	Workflow string `json:"workflow"`
+	// Description is the description of the workflow in the file.
+	Description string       `json:"description,omitempty"`
+	Status      event.Status `json:"status"`
 	// Driven tells that a process drives the run now. One that has not ended and is not driven is interrupted.
 	Driven bool `json:"driven"`
 	// Reason and WaitsFor say what the run itself waits for: its turn, or units of quotas that it holds. Of a run that no process drives, a
@@ -316,7 +318,7 @@ const nodeSize = 320
 // head is the document without its nodes.
 func (r *Run) head() Document {
 	d := Document{
-		Run: r.ID, Workflow: r.Workflow, Status: r.Status, Driven: r.Driven,
+		Run: r.ID, Workflow: r.Workflow, Description: r.About, Status: r.Status, Driven: r.Driven,
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
 		Inputs: Outputs(r.Inputs), Error: r.Error, Warnings: r.Warnings, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy, Targets: r.Targets,
 	}

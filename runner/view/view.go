@@ -26,6 +26,7 @@ import (
 type Run struct {
 	ID       string
 	Workflow string
+	About    string       // the description of the workflow; "" if it has none
 	Status   event.Status // pending before the first batch; waiting while it has begun and nothing is in flight
 	Reason   string
 	WaitsFor *event.WaitsFor // what the run itself waits for before any of its nodes; nil if nothing
@@ -118,7 +119,7 @@ func New(w *ir.Workflow) *Run {
 	r := &Run{Status: event.Pending, Leaves: map[event.Status]int{}, byPath: map[string]*Node{}, declared: map[string]*ir.Node{},
 		final: map[string]bool{}}
 	if w != nil {
-		r.Workflow = w.Name
+		r.Workflow, r.About = w.Name, w.Description
 		r.declare(w.Nodes)
 		r.outline(w.Nodes, "")
 		if w.Finally != nil {

@@ -70,6 +70,9 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, scene Scene, now event.Time
 	} else {
 		t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
 	}
+	if r.About != "" {
+		t.Printf("description: %s\n", Clean(r.About))
+	}
 	for _, w := range r.Warnings {
 		t.Printf("%s%s\n", t.Style(yellow, "warning"), because(w))
 	}

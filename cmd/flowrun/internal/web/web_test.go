@@ -40,6 +40,7 @@ const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
 
 const program = `
 workflow "ship" {
+  description = "A team, because <b>no part</b> can be done alone"
   step "build" {
     run = "printf '\\033[31mred\\033[0m <b>bold</b>\\n'; echo '\"><script>alert(1)</script>' >&2"
   }
@@ -330,7 +331,7 @@ func TestPages(t *testing.T) {
 		"/runs?cause=manual":               {ship, "4 runs", "<option selected>manual"},
 		"/runs?cause=event":                {"No run fits.", "<option selected>event"},
 		"/runs?since=soon":                 {ship, "4 runs"},
-		"/runs/" + ship:                    {"test[1]", "2 of 3 succeeded, 1 failed", "blocked", "exit code 1"},
+		"/runs/" + ship:                    {"test[1]", "2 of 3 succeeded, 1 failed", "blocked", "exit code 1", "<p>A team, because &lt;b&gt;no part&lt;/b&gt; can be done alone</p>"},
 		"/runs/" + ship + "?tab=graph":     {"<svg", "/runs/" + ship + "/node?name=build"},
 		"/runs/" + ship + "?tab=timeline":  {"s-succeeded", "s-failed", "Critical path:", "The whole run", "Zoom into quarter"},
 		"/runs/" + ship + "?tab=timeline&from=1&to=3":  {"A part of the run", "Zoom out", "Whole run", "Later"},
