@@ -31,8 +31,8 @@ type Run struct {
 	patterns map[string]string // of steps, by their declared names
 	live     map[uint64]attempt
 	done     []worked
-	waiting  map[string]bool // steps that wait, by path
-	began    event.Time      // of the first event
+	waiting  map[string]string // the declared names of steps that wait, by path
+	began    event.Time        // of the first event
 	last     event.Time
 	ended    bool
 
@@ -57,7 +57,7 @@ const shortVersion = 12
 
 // NewRun makes the fold of a run of a workflow. definition is the hash of the program that it pins.
 func NewRun(w *ir.Workflow, definition string) *Run {
-	r := &Run{Workflow: w.Name, Version: definition[:min(len(definition), shortVersion)], patterns: map[string]string{}, live: map[uint64]attempt{}, waiting: map[string]bool{}}
+	r := &Run{Workflow: w.Name, Version: definition[:min(len(definition), shortVersion)], patterns: map[string]string{}, live: map[uint64]attempt{}, waiting: map[string]string{}}
 	r.learnPatterns(w.Nodes, "step", false)
 	return r
 }
@@ -140,7 +140,7 @@ func (r *Run) takeTransition(t *event.Transition) {
 		return
 	}
 	if delete(r.waiting, t.Node); t.To == event.Waiting && t.Kind == string(ir.Step) {
-		r.waiting[t.Node] = true
+		r.waiting[t.Node] = t.Name
 	}
 	res := t.Result
 	if t.Kind != string(ir.Step) || res == nil || res.Agent == "" || res.Reused || t.To != event.Succeeded && t.To != event.FailedS {
@@ -188,10 +188,13 @@ func (r *Run) working() (list []attempt) {
 	return list
 }
 
-// queue is how many steps wait.
-func (r *Run) queue() int {
+// queue has the declared name of each step that waits, in the order of the paths.
+func (r *Run) queue() (names []string) {
 	if r.ended {
-		return 0
+		return nil
 	}
-	return len(r.waiting)
+	for _, path := range slices.Sorted(maps.Keys(r.waiting)) {
+		names = append(names, r.waiting[path])
+	}
+	return names
 }

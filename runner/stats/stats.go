@@ -95,8 +95,12 @@ func Compute(runs []*Run, since, until event.Time, by Group) (total Figures, gro
 			}
 			return []*sum{all, s}
 		}
-		for _, s := range sumsOf(Task{}) {
-			s.Queue += r.queue()
+		sumsOf(Task{}) // of a workflow and a version also the runs without a task
+		for _, name := range r.queue() {
+			all.Queue++
+			if s := at(r.member(by, Task{Name: name})); s != all {
+				s.Queue++
+			}
 		}
 		for _, t := range r.Tasks {
 			if t.Ended > since && t.Ended <= until {

@@ -147,7 +147,8 @@ type param struct{ name, about, kind string }
 var routes = []route{
 	{method: "GET", path: "/healthz", about: "Whether the process lives.", answer: Done{}, open: true, do: func(*Server, *http.Request) (any, error) { return Done{true}, nil }},
 	{method: "GET", path: "/readyz", about: "Whether the daemon drives runs: 503 before it has looked at what was left, and while it stops.", answer: Done{}, open: true, do: (*Server).ready},
-	{method: "GET", path: "/metrics", about: "Figures in the text format of Prometheus.", document: "text/plain; version=0.0.4", stream: (*Server).metrics},
+	{method: "GET", path: "/metrics", about: "Figures in the text format of Prometheus.", document: "text/plain; version=0.0.4", stream: (*Server).metrics, query: []param{
+		{"tasks", "Also the figures of the tasks of the last 24 hours, by agent and by pattern, which are read from the journals of runs.", "boolean"}}},
 	{method: "GET", path: "/api/v1/openapi.json", about: "This description.", document: "application/json", stream: (*Server).description},
 	{method: "GET", path: "/api/v1/runs", about: "Runs, the newest first.", answer: Runs{}, do: (*Server).runs, query: []param{
 		{"limit", "How many; 100 if it is left out, 10000 at most.", "integer"}, {"workflow", "Only runs of this workflow.", "string"}, {"status", "Only runs with this status.", "string"},

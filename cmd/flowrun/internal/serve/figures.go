@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -132,13 +133,8 @@ func (s *Server) stats(r *http.Request) (any, error) {
 	f := &s.folds
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.at.IsZero() || now.Sub(f.at) > foldFor || now.Before(f.at) || since < f.since {
-		unread := []string{}
-		runs, err := s.daemon.store.Stats(r.Context(), since, &f.ended, func(run string, _ error) { unread = append(unread, run) })
-		if err != nil {
-			return nil, err
-		}
-		f.since, f.at, f.runs, f.unread = since, now, runs, unread
+	if err := s.foldRuns(r.Context(), since, now); err != nil {
+		return nil, err
 	}
 	out := DescribeStats(f.runs, since, event.At(now), by)
 	out.Unread = f.unread
@@ -149,6 +145,20 @@ func (s *Server) stats(r *http.Request) (any, error) {
 		out.Forecasts = DescribeForecasts(f.runs, now.Add(-span), now, daily)
 	}
 	return out, nil
+}
+
+// foldRuns makes the fold of the runs of a span, unless a fold of it was made a moment ago. The caller holds the lock of folds.
+func (s *Server) foldRuns(ctx context.Context, since event.Time, now time.Time) error {
+	f := &s.folds
+	if !f.at.IsZero() && now.Sub(f.at) <= foldFor && !now.Before(f.at) && since >= f.since {
+		return nil
+	}
+	unread := []string{}
+	runs, err := s.daemon.store.Stats(ctx, since, &f.ended, func(run string, _ error) { unread = append(unread, run) })
+	if err == nil {
+		f.since, f.at, f.runs, f.unread = since, now, runs, unread
+	}
+	return err
 }
 
 // heap writes a profile of what the memory of the process holds.

@@ -1,15 +1,18 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/stats"
 )
 
 // metrics answers with figures in the text format of Prometheus. The format is that of its exposition formats, version 0.0.4.
@@ -78,10 +81,64 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	fmt.Fprintf(&b, "flowrun_heap_bytes %d\n", memory.HeapAlloc)
 	head("flowrun_goroutines", "gauge", "Goroutines of the daemon.")
 	fmt.Fprintf(&b, "flowrun_goroutines %d\n", runtime.NumGoroutine())
+	if tasks, err := readFlag(r, "tasks"); err != nil {
+		return err
+	} else if tasks {
+		if err := s.taskMetrics(r.Context(), head, &b); err != nil {
+			return err
+		}
+	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, err = w.Write([]byte(b.String()))
 	return err
 }
+
+// tasksSpan is the span of the figures of tasks, as of flowrun stats.
+const tasksSpan = 24 * time.Hour
+
+// taskMetrics writes the figures of the tasks of the last 24 hours, of each agent and of each pattern. A figure of no tasks is left out.
+func (s *Server) taskMetrics(ctx context.Context, head func(name, kind, help string), b *strings.Builder) error {
+	now := time.Now()
+	since := event.At(now.Add(-tasksSpan))
+	s.folds.mu.Lock()
+	defer s.folds.mu.Unlock()
+	if err := s.foldRuns(ctx, since, now); err != nil {
+		return err
+	}
+	for _, by := range []stats.Group{stats.ByAgent, stats.ByPattern} {
+		_, groups := stats.Compute(s.folds.runs, since, event.At(now), by)
+		write := func(name, help, with string, value func(f *stats.Figures) *float64) {
+			name = "flowrun_" + string(by) + "_" + name
+			if with == "" || with == statusLabel[0] {
+				head(name, "gauge", fmt.Sprintf("%s, by %s.", help, by))
+			}
+			for i := range groups {
+				if v := value(&groups[i].Figures); v != nil {
+					fmt.Fprintf(b, "%s{%s=%s%s} %s\n", name, by, label(groups[i].Name), with, strconv.FormatFloat(*v, 'g', -1, 64))
+				}
+			}
+		}
+		count := func(of func(f *stats.Figures) int) func(f *stats.Figures) *float64 {
+			return func(f *stats.Figures) *float64 { v := float64(of(f)); return &v }
+		}
+		write("tasks", "Tasks that ended in the last 24 hours", statusLabel[0], count(func(f *stats.Figures) int { return f.Succeeded }))
+		write("tasks", "", statusLabel[1], count(func(f *stats.Figures) int { return f.Failed }))
+		write("attempts", "Attempts of the tasks of the last 24 hours", "", count(func(f *stats.Figures) int { return f.Attempts }))
+		write("retries", "Attempts beyond the first of each task, in the last 24 hours", "", count(func(f *stats.Figures) int { return f.Retries }))
+		write("task_seconds", "Mean time of a task in the last 24 hours", "", func(f *stats.Figures) *float64 { return f.MeanTime })
+		write("success_rate", "Share of the tasks of the last 24 hours that succeeded, 0 to 1", "", func(f *stats.Figures) *float64 { return f.SuccessRate })
+		write("error_rate", "Share of the tasks of the last 24 hours that failed, 0 to 1", "", func(f *stats.Figures) *float64 { return f.ErrorRate })
+		write("utilization", "Share of the last 24 hours in which an agent had an attempt, 0 to 1", "", func(f *stats.Figures) *float64 { return f.Utilization })
+		write("cost_dollars", "Cost of the tasks of the last 24 hours", "", func(f *stats.Figures) *float64 { return &f.CostUSD })
+		if by == stats.ByPattern {
+			write("queue", "Steps that wait now", "", count(func(f *stats.Figures) int { return f.Queue }))
+		}
+	}
+	return nil
+}
+
+// statusLabel are the labels of tasks that succeeded and of those that failed.
+var statusLabel = [2]string{`,status="succeeded"`, `,status="failed"`}
 
 func lengthOf(v any) int {
 	list, _ := v.([]any)

@@ -17,10 +17,10 @@ func TestMonitoring(t *testing.T) {
 	start("fails")
 	c := client{t, at}
 	until(t, "a run has ended", func() bool {
-		_, text := c.ask("GET", "/metrics", "")
+		_, text := c.ask("GET", "/metrics?tasks=true", "")
 		return strings.Contains(string(text), "flowrun_runs_ended{")
 	})
-	_, text := c.ask("GET", "/metrics", "")
+	_, text := c.ask("GET", "/metrics?tasks=true", "")
 	has, shown := map[string]bool{}, map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+) `).FindAllStringSubmatch(string(text), -1) {
 		has[m[1]] = true
