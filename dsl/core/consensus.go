@@ -99,6 +99,15 @@ func (p *pattern) vote(step string, agents []string, inside map[string]string) {
 	}
 }
 
+// namesOption reports whether the vote of agents is always a text, so that it names an option, and gives no scores.
+func (p *pattern) namesOption(agents []string) bool {
+	t := p.declared.sharedOutput(agents)
+	if t.Kind == value.ObjectT {
+		t = t.Attrs["vote"]
+	}
+	return p.Attrs["vote"] == nil && t.Kind == value.StringT
+}
+
 // canVote reports agents whose output is an object without a vote, where nothing says what the vote is.
 func (p *pattern) canVote(agents []string, at diag.Range) {
 	t := p.declared.sharedOutput(agents)
@@ -128,7 +137,14 @@ func (p *pattern) breakTie(tie, count, decision string, inside map[string]string
 	p.attr("timeout", p.Attrs["timeout"], inside)
 	p.say("on_error = \"continue\"\n}\n")
 	p.say("\nstep %q {\nvalue = step.%s.output.decision == null ? (\n", decision, count)
+	scores := p.Block.Text("method") == "score" && !p.namesOption(p.declared.assigned(p.Attrs["tie_breaker"]))
+	if scores {
+		p.say("[for vote in [\n")
+	}
 	p.vote(tie, p.declared.assigned(p.Attrs["tie_breaker"]), inside)
+	if scores { // its highest score decides, or the option that it names
+		p.say("\n] : can(keys(vote)) ? vote({ tie_breaker = vote }, { method = \"score\" }).decision : tostring(vote)][0]")
+	}
 	p.say("\n) : step.%s.output.decision\n}\n", count)
 }
 

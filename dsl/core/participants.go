@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -100,18 +101,38 @@ func (d *declarations) members(pool string) (out []string) {
 	return out
 }
 
-// output is the declared type of what an agent answers; any where nothing is declared.
+// output is the type of what an agent answers: the declared one, text where its type or its output_format says so, else any.
 func (d *declarations) output(agent string) value.Type {
-	if b := d.block("agent", agent); b != nil {
-		for _, a := range b.Body.Attrs {
-			if a.Name == "output" {
-				if t, _ := expr.Type(a.Expr()); t.Kind != "" {
-					return t
-				}
+	b := d.block("agent", agent)
+	if b == nil {
+		return value.AnyType
+	}
+	if a := b.Body.Attr("output"); a != nil {
+		if t, _ := expr.Type(a.Expr()); t.Kind != "" {
+			return t
+		}
+	}
+	switch kind := agentWord(b, "type"); {
+	case kind == "acp", kind == "chat", kind != "null" && agentWord(b, "output_format") == "text":
+		return value.StringType
+	}
+	return value.AnyType
+}
+
+// agentWord is a literal text in an agent, or in its preset; "" where there is none.
+func agentWord(agent *syntax.Block, name string) string {
+	if a := agent.Body.Attr(name); a != nil {
+		return plainText(a)
+	}
+	if a := agent.Body.Attr("preset"); a != nil {
+		if text, found := readPreset(plainText(a)); found {
+			f, _ := lenient.Parse("preset", []byte(text))
+			if a := f.Body.Blocks[0].Body.Attr(name); a != nil {
+				return plainText(a)
 			}
 		}
 	}
-	return value.AnyType
+	return ""
 }
 
 // limited reports whether attempts of an agent have a time limit of their own.

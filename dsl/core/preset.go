@@ -26,7 +26,7 @@ func (c *collector) preset(agent *syntax.Block) {
 	if a == nil {
 		return
 	}
-	text, found := readPreset(presetName(a))
+	text, found := readPreset(plainText(a))
 	from, to := a.Range.Start.Byte, a.Span().End.Byte
 	c.edits = append(c.edits, edit{from, to, func(w *writer) {
 		w.anchor(a.Range)
@@ -59,8 +59,8 @@ func missing(preset string, agent *syntax.Block) string {
 	return strings.Join(out, "\n")
 }
 
-// presetName is the text of the attribute; "" where it is no plain text.
-func presetName(a *syntax.Attr) string {
+// plainText is the text of the attribute; "" where it is not plain text.
+func plainText(a *syntax.Attr) string {
 	t, ok := a.Expr().(*hclsyntax.TemplateExpr)
 	if !ok || len(t.Parts) != 1 {
 		return ""

@@ -74,7 +74,7 @@ var patternBlocks = map[string]*Block{
 			Attr{Name: "threshold", Kind: Value, Want: value.NumberType, Doc: "Share of votes needed for a decision, above 0 and up to 1, such as 0.75."},
 			Attr{Name: "quorum", Kind: Value, Want: value.NumberType, Default: "more than half of the participants", Doc: "How many participants must vote."},
 			Attr{Name: "weights", Kind: Value, Want: value.AnyType, Doc: "Object with a number for each participant. For the method weighted, the sum is 1."},
-			Attr{Name: "tie_breaker", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Doc: "Agent that decides if the votes do not. Its with is an object of votes, tally and with (of the pattern)."},
+			Attr{Name: "tie_breaker", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Doc: "Agent that decides if the votes do not. Its with is an object of votes, tally and with (of the pattern). With the method score, it gives scores, and its highest score decides, or it names an option."},
 			time, groupGates, groupAttrs)},
 	"compete": {Label: "name", Doc: "Several agents get the same task at once, and one wins: the agent with the highest score, or, without a score, the first that succeeds. flowrun turns the block into a parallel NAME with a step NAME_AGENT for each agent; with for_each, into a sequence NAME with the parallel NAME_race. flowrun plan --lowered shows them. The output is the output of the winner, and step.NAME.winner is the name of its agent. At its timeout, an agent hands in its work so far. If all agents fail, the node fails with the kind recoverable and the reason join.",
 		Blocks: roundBlocks, Example: competeExample,
