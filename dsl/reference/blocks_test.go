@@ -39,6 +39,21 @@ func TestExamplesOfBlocks(t *testing.T) {
 // ofAttribute is the example of an attribute: a part of a program.
 var ofAttribute = regexp.MustCompile("(?s)\nExample:\n\n```hcl\n.*?```")
 
+// literalWord is an attribute with a literal text in the prose of a page.
+var literalWord = regexp.MustCompile("`([a-z_]+) = \"([^\"$]*)\"`")
+
+// attrWords lists the words that attributes of a name can have; none if one of them takes other text.
+func attrWords(name string) (out []string) {
+	for _, b := range schema.Blocks {
+		if a := b.Attr(name); a != nil && a.Kind != schema.Word {
+			return nil
+		} else if a != nil {
+			out = append(out, a.Words...)
+		}
+	}
+	return out
+}
+
 // Each word of other tools is explained with an example that validates without a finding, is laid out as fmt does it, and shows what
 // this release carries out. The words are offered, and a slip of a finger is answered with them.
 func TestWordsOfOtherTools(t *testing.T) {
@@ -47,6 +62,11 @@ func TestWordsOfOtherTools(t *testing.T) {
 		examples := strings.Split(ofAttribute.ReplaceAllString(about, ""), "```hcl\n")[1:]
 		if !ok || len(examples) == 0 {
 			t.Errorf("%s is explained without an example", word)
+		}
+		for _, m := range literalWord.FindAllStringSubmatch(about, -1) {
+			if words := attrWords(m[1]); len(words) > 0 && !slices.Contains(words, m[2]) {
+				t.Errorf("%s says %s = %q, and %s is one of %q", word, m[1], m[2], m[1], words)
+			}
 		}
 		for _, e := range examples {
 			e, _, _ := strings.Cut(e, "```")
