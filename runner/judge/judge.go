@@ -102,7 +102,7 @@ func readFindings(v value.Value) ([]event.Finding, error) {
 		f := &found[i]
 		severity, _ := object["severity"].(string)
 		if f.Severity = ir.Severity(severity); !slices.Contains(ir.Severities, f.Severity) {
-			return nil, fmt.Errorf("the severity of number %d is not one of %s", i+1, strings.Join(ir.Texts(ir.Severities), ", "))
+			return nil, fmt.Errorf("the severity of number %d is %.40q, and not one of %s", i+1, severity, strings.Join(ir.Texts(ir.Severities), ", "))
 		}
 		if f.Message, ok = object["message"].(string); !ok || f.Message == "" {
 			return nil, fmt.Errorf("number %d has no message", i+1)

@@ -61,6 +61,14 @@ func TestReviewIsClosed(t *testing.T) {
 	}
 }
 
+// A finding that cannot be read is named with what it says.
+func TestSeverityIsNamed(t *testing.T) {
+	a := decode(t, `{"scores":{"clarity":0.9,"relevance":0.9},"findings":[{"severity":"blocker","message":"a leak"}]}`)
+	if _, _, said := Review(a, map[string]float64{"clarity": 0.7}, ir.SeverityHigh); !strings.Contains(said, `the severity of number 1 is "blocker", and not one of info, low, medium, high, critical`) {
+		t.Error(said)
+	}
+}
+
 func TestFindings(t *testing.T) {
 	const rule = `"tool":{"driver":{"rules":[{"id":"sqli","defaultConfiguration":{"level":"error"}},{"id":"xss","properties":{"security-severity":"9.8"}}]}}`
 	for text, want := range map[string]string{

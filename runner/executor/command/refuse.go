@@ -120,7 +120,7 @@ func startFailed(p *program, err error) *event.Error {
 	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENAMETOOLONG):
 		e.Message = fmt.Sprintf("command not found: %s: %v", path, err)
 	case errors.Is(err, syscall.EACCES) && statErr == nil && st.IsDir():
-		e.Message = fmt.Sprintf("%s is a folder, no program", path)
+		e.Message = fmt.Sprintf("%s is a folder, not a program", path)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		e.Message = fmt.Sprintf("%s is not executable by this user: chmod +x?", path)
 	case errors.Is(err, syscall.ENOEXEC), errors.Is(err, syscall.EINVAL):

@@ -134,7 +134,7 @@ func TestStartFailed(t *testing.T) {
 		{p, syscall.ENOENT, "blocking/not_found: command not found: there is no file /no/such"},
 		{p, syscall.ELOOP, "blocking/not_found: command not found: /no/such: too many levels of symbolic links"},
 		{p, syscall.EACCES, "blocking/not_found: /no/such is not executable by this user: chmod +x?"},
-		{folder, syscall.EACCES, "blocking/not_found: " + folder.path + " is a folder, no program"},
+		{folder, syscall.EACCES, "blocking/not_found: " + folder.path + " is a folder, not a program"},
 	} {
 		e := startFailed(tc.p, tc.err)
 		if got := string(e.Kind) + "/" + string(e.Reason) + ": " + e.Message; got != tc.want || e.ExitCode != -1 {
