@@ -30,6 +30,10 @@ const (
 	inLoop     = "agent \"x\" { type = \"null\" }\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n}\nloop \"l\" {\n  agents = [agent.x]\n  source \"dispatch\" {}\n  handle { workflow = workflow.w }\n  @\n}\n"
 	inMemory   = "memory {\n  @\n}\nworkflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n}\n"
 	inInput    = "workflow \"w\" {\n  input \"level\" {\n    @\n  }\n  step \"a\" { run = [\"echo\", input.level] }\n}\n"
+	inBreaker  = "agent \"x\" {\n  type = \"null\"\n  circuit_breaker {\n    @\n  }\n}\nworkflow \"w\" {\n  step \"a\" { agent = agent.x }\n}\n"
+	inGate     = "gate \"g\" {\n  run      = [\"true\"]\n  findings = \"sarif\"\n  @\n}\nworkflow \"w\" {\n  step \"a\" {\n    run   = [\"true\"]\n    gates = [gate.g]\n  }\n}\n"
+	inPool     = "agent \"x\" { type = \"null\" }\npool \"p\" {\n  members = [agent.x]\n  @\n}\nworkflow \"w\" {\n  step \"a\" { agent = pool.p }\n}\n"
+	inCompete  = "agent \"x\" { type = \"null\" }\nworkflow \"w\" {\n  compete \"c\" {\n    agents  = [agent.x]\n    timeout = \"1m\"\n    @\n  }\n}\n"
 	wholeFile  = "@"
 )
 
@@ -355,6 +359,35 @@ var mistakes = []struct {
 		{"type = \"enum\"", "", "type = string … enum = [\"a\", \"b\"]", "type = string\n    enum = [\"a\", \"b\"]"},
 		{"type = password", "password", "type = string … sensitive = true", ""},
 		{"type = string\n    options = [\"a\", \"b\"]", "options", `enum = ["a", "b"]`, "type = string\n    enum = [\"a\", \"b\"]"},
+	}},
+	{inBreaker, []mistake{
+		{`reset_timeout = "5m"`, "reset_timeout", `reset = "5m"`, `reset = "5m"`},
+		{`reset_timeout = 30`, "reset_timeout", `reset = "30s"`, `reset = "30s"`},
+		{`failure_threshold = 3`, "failure_threshold", "failures = 3", "failures = 3"},
+	}},
+	{inGate, []mistake{{`severity = "high"`, "severity", `block = "high"`, `block = "high"`}}},
+	{inPool, []mistake{
+		{`strategy = "least_connections"`, `"least_connections"`, `strategy = "least_busy"`, `strategy = "least_busy"`},
+		{`strategy = "least_active"`, `"least_active"`, `strategy = "least_busy"`, `strategy = "least_busy"`},
+	}},
+	{inCompete, []mistake{{`on_timeout = "submit_current_result"`, "on_timeout", "hands in its work so far", "-"}}},
+	{inStep, []mistake{
+		{`requires = ["gpu"]`, "requires", `depends_on = [step.gpu] … capabilities = ["gpu"]`, ""},
+		{`max_duration = "5m"`, "max_duration", `timeout = "5m"`, `timeout = "5m"`},
+		{`on_unavailable { output = 1 }`, "on_unavailable", `degrade { output = 1 }`, `degrade { output = 1 }`},
+		{`default_response = "x"`, "default_response", `degrade { output = "x" }`, `degrade { output = "x" }`},
+		{"degrade {\n      output   = 1\n      degraded = true\n    }", "degraded", "by itself", "degrade { output = 1 }"},
+		{`progress { at = [25] }`, "progress", "deadline … progress = [25, 50, 75]", "deadline {\n      after    = \"1h\"\n      progress = [25]\n    }"},
+		{`dlq = true`, "dlq", "flowrun dlq list", "-"},
+		{`dead_letter { after = 3 }`, "dead_letter", "flowrun dlq list", "-"},
+		{`on_rate_limit { until = "x" }`, "on_rate_limit", "waits by itself", "-"},
+	}},
+	{inBareStep, []mistake{{`publish { channel = "x" }`, "publish", `emit { event = "NAME" }`, `emit { event = "x" }`}}},
+	{inInput, []mistake{{"type = string\n    trust = \"untrusted\"", "trust", "gates = [gate.NAME] … injection", ""}}},
+	{inFile, []mistake{
+		{"worker \"x\" { command = [\"x\"] }", "worker", `agent "x" {`, ""},
+		{"breaker \"svc\" { reset = \"5m\" }", "breaker", `quota "svc" { … }  with  circuit_breaker`, "quota \"svc\" {\n  circuit_breaker {\n    failures = 5\n    reset    = \"30s\"\n  }\n}"},
+		{"gate \"g\" {\n  security { scan = [\"sqli\"] }\n}", "[\"sqli\"]", `findings = "sarif"`, ""},
 	}},
 	{inLoop, []mistake{
 		{`interval = "5m"`, "interval", `idle = "5m"`, `idle = "5m"`},

@@ -103,6 +103,8 @@ func (c *checker) scans(b *Block) {
 			Detail: "Scans are " + strings.Join(ir.Texts(ir.Scans), " and ") + "."}
 		if near := diag.Nearest(s, ir.Texts(ir.Scans)); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)
+		} else {
+			d.Detail += " A scanner of code is a gate with  run = [\"PROGRAM\"]  and  findings = \"sarif\"."
 		}
 		c.report(d)
 	}

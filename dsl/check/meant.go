@@ -118,7 +118,11 @@ func (o other) nodes() string {
 	if len(names) == 0 {
 		names = []string{"step.NAME"}
 	}
-	return o.write("depends_on", "["+strings.Join(names, ", ")+"]")
+	said := o.write("depends_on", "["+strings.Join(names, ", ")+"]")
+	if _, ok := o.src.Expr().(*hclsyntax.TupleConsExpr); ok && said != "" && o.src.Name == "requires" {
+		said += " " + strings.Replace(o.write("capabilities", o.text("…")), "In flowrun, write", "For what its agent must be able to do, write", 1)
+	}
+	return strings.TrimSpace(said)
 }
 
 // when writes a condition.
@@ -284,9 +288,38 @@ var usages = map[string]func(other) string{}
 func init() {
 	for words, f := range map[string]func(other) string{ // any order: it fills a table
 		"needs need requires dependencies depends after deps": other.nodes,
-		"if condition only_if":                                func(o other) string { return o.condition(false) },
-		"unless":                                              func(o other) string { return o.condition(true) },
-		"matrix strategy foreach with_items loop items":       other.each,
+		"reset_timeout reset_after reset_time cooldown": func(o other) string {
+			if o.b.Schema.Kind != "circuit_breaker" {
+				return ""
+			}
+			return span("reset", "s")(o)
+		},
+		"threshold failure_threshold max_failures": func(o other) string { return o.inBreaker("failures") },
+		"severity min_severity":                    renamed("block"),
+		"trust screen": func(o other) string {
+			if o.b.Schema.Kind != "input" {
+				return ""
+			}
+			return "A gate judges the value before anything starts:  gates = [gate.NAME]. For orders to agents, the gate has  security { scan = [\"injection\"] }."
+		},
+		"base":                              span("base_delay", "s"),
+		"max_duration maxDuration max_time": span("timeout", "s"),
+		"degraded": func(o other) string {
+			if o.b.Schema.Kind != "degrade" {
+				return ""
+			}
+			return "A run says by itself that it is degraded, so leave it out."
+		},
+		"default_response default_output fallback_output": func(o other) string { return o.nest("degrade", "output", o.text("…")) },
+		"on_timeout": func(o other) string {
+			if o.b.Schema.Kind != "compete" {
+				return ""
+			}
+			return "At the timeout, each agent hands in its work so far, so leave it out."
+		},
+		"if condition only_if": func(o other) string { return o.condition(false) },
+		"unless":               func(o other) string { return o.condition(true) },
+		"matrix strategy foreach with_items loop items": other.each,
 		"count": func(o other) string {
 			if n, ok := o.number(); ok && o.b.Schema.Attr("for_each") != nil {
 				return product([]axis{{"", "range(" + n + ")"}})
@@ -472,6 +505,14 @@ func init() {
 			usages[w] = f
 		}
 	}
+}
+
+// inBreaker is the same value in another attribute of a circuit breaker.
+func (o other) inBreaker(attr string) string {
+	if o.b.Schema.Kind != "circuit_breaker" {
+		return ""
+	}
+	return renamed(attr)(o)
 }
 
 // asks writes the question of an approval.
@@ -695,6 +736,30 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 	case "slack", "email", "mail", "teams", "discord", "pagerduty":
 		if s.Has("notify") {
 			return "In flowrun, write a block  notify  with two lines:  to = [channel.NAME]  and  text = \"…\". The file declares the  channel \"NAME\" { … }."
+		}
+	case "on_unavailable", "fallback":
+		if s.Has("degrade") {
+			output := "…"
+			if a := attr("output"); a != nil && quote(a.Text()) != "" {
+				output = a.Text()
+			}
+			return fmt.Sprintf("In flowrun, write  degrade { output = %s }. To ask another agent first, write  fallback = [agent.NAME].", output)
+		}
+	case "progress":
+		if s.Has("deadline") {
+			return "In flowrun, write a block  deadline  with two lines:  after = \"1h\"  and  progress = [25, 50, 75]."
+		}
+	case "worker", "manager":
+		if s.Has("agent") {
+			return fmt.Sprintf("In flowrun, write  agent %q { … }.", label)
+		}
+	case "breaker":
+		if s.Has("quota") {
+			return fmt.Sprintf("In flowrun, write  quota %q { … }  with  circuit_breaker { failures = 5 reset = \"30s\" }  in it, or the circuit_breaker in an agent.", label)
+		}
+	case "publish":
+		if s.Has("emit") {
+			return "In flowrun, write  emit { event = \"NAME\" }. For each event, a block at the top of the file starts a run:  on \"NAME\" { workflow = workflow.NAME }."
 		}
 	case "secret":
 		if s.Has("variable") {

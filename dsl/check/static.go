@@ -54,6 +54,9 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 					d.Detail, d.Edit = d.Detail+" "+program, nil
 				}
 			}
+			if a.Src.Name == "strategy" && strings.HasPrefix(a.Text, "least_") {
+				d.Detail, d.Edit = "In flowrun, write  strategy = \"least_busy\".", &diag.Edit{Range: a.span(), Text: `"least_busy"`}
+			}
 			if a.Src.Name == "shell" && a.Text != "sh" {
 				d.Detail, d.Edit = fmt.Sprintf("It is one of %s. Another one is a program:  run = [%s, \"-c\", \"…\"].", quoted(a.Schema.Words), strings.ReplaceAll(fmt.Sprintf("%q", a.Text), " ", `", "`)), nil
 			}
