@@ -35,7 +35,7 @@ func (a *app) runDlqList(r *args.DlqList) error {
 		return err
 	}
 	if len(list) == 0 {
-		a.err.Printf("Nothing was given up in this store.\n")
+		a.err.Printf("This store has no dead letters.\n")
 	}
 	for i := range list {
 		a.out.Printf("%s\n", list[i].words())
