@@ -51,6 +51,9 @@ func (s *Service) LoopBoard(ctx context.Context, start engine.Start, secrets map
 			k.Busy[c.Agent]++
 		}
 	}
+	if k.Shut, err = s.shutNeeds(ctx, k.Now); err != nil {
+		return nil, err
+	}
 	asks := secret.New(s.agents, s.options.Environ)
 	asks.Hold(secrets, expr.NewEvaluator(ir.NewestRules(), p.Files))
 	k.Ask = func(a *event.Attempt) event.AttemptFinished {
@@ -65,6 +68,24 @@ func (s *Service) LoopBoard(ctx context.Context, start engine.Start, secrets map
 		return f
 	}
 	return machine.Preview(g, l, expr.NewEvaluator(ir.NewestRules(), p.Files), &start.First, k)
+}
+
+// shutNeeds says of the agents and quotas that let nothing start why, in the words of a claim that they refuse.
+func (s *Service) shutNeeds(ctx context.Context, now event.Time) (map[string]string, error) {
+	limits, err := s.Limits(ctx)
+	shut := map[string]string{}
+	for i := range limits {
+		l := &limits[i]
+		key := string(l.Kind) + " " + l.Name
+		switch {
+		case l.Next <= now:
+		case l.Health == event.BreakerOpen:
+			shut[key] = fmt.Sprintf("the breaker of %s is open", key)
+		case l.Spending != nil && l.Spending.Most.Reached(l.Spent):
+			shut[key] = fmt.Sprintf("what %s may spend is spent", key)
+		}
+	}
+	return shut, err
 }
 
 // LoopBoardHere is LoopBoard for a loop of another process: it works in a folder of this machine with an environment, and finds secrets here.

@@ -12,6 +12,9 @@ type Known struct {
 	Now     event.Time
 	Control event.LoopControl
 	Busy    map[string]int // how many items each agent has
+	// Shut says in words why an agent or a quota lets nothing start: its breaker is open, or what it may spend is spent. The keys are as in the
+	// needs of a claim.
+	Shut map[string]string
 	// Ask carries out the attempts that ask the sources for their items.
 	Ask func(*event.Attempt) event.AttemptFinished
 }
@@ -29,6 +32,11 @@ func Preview(g *plan.Graph, l *ir.Loop, eval ir.Evaluator, first *event.RunStart
 	m.control = k.Control
 	for _, a := range m.agents {
 		a.busy = k.Busy[a.Name]
+	}
+	for _, q := range m.loop.Quotas {
+		if why := k.Shut[string(event.NeedQuota)+" "+q.Quota]; why != "" {
+			m.shut = shut{m.now.Add(m.idle), why}
+		}
 	}
 	out := &loop.Board{}
 	for _, s := range m.sources {
@@ -51,7 +59,21 @@ func Preview(g *plan.Graph, l *ir.Loop, eval ir.Evaluator, first *event.RunStart
 		out.Agents, out.Sources = b.Agents, append(out.Sources, b.Sources...)
 	}
 	out.Handled = func(agent string, source int, item *event.Item) string {
-		return m.handle(m.sources[source], agent, item).why
+		h := m.handle(m.sources[source], agent, item)
+		if h.why != "" || len(k.Shut) == 0 {
+			return h.why
+		}
+		for _, a := range m.agents {
+			if a.Name != agent {
+				continue
+			}
+			for _, need := range m.needs(h.workflow, a) {
+				if why := k.Shut[need]; why != "" {
+					return why
+				}
+			}
+		}
+		return ""
 	}
 	return out, nil
 }

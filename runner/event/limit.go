@@ -19,6 +19,9 @@ type Limit struct {
 	Waiting  []Waiter
 }
 
+// BreakerOpen is the health of a breaker that lets nothing start.
+const BreakerOpen = "open"
+
 // Waiter is an attempt that waits in a line.
 type Waiter struct {
 	Run, Node string

@@ -49,6 +49,11 @@ func (b Bounds) Less(used Bounds) Bounds {
 	return b
 }
 
+// Reached reports whether what is used reaches one of the bounds. A bound of 0 is none.
+func (b Bounds) Reached(used Bounds) bool {
+	return b.Attempts > 0 && used.Attempts >= b.Attempts || b.Tokens > 0 && used.Tokens >= b.Tokens || b.CostUSD > 0 && used.CostUSD >= b.CostUSD
+}
+
 // Plus returns the sum of b and more.
 func (b Bounds) Plus(more Bounds) Bounds {
 	return Bounds{b.Attempts + more.Attempts, b.Tokens + more.Tokens, b.CostUSD + more.CostUSD}
