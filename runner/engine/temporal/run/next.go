@@ -18,6 +18,10 @@ const (
 // tooLarge is the reason of the cancel of a run whose state the server does not take.
 const tooLarge = "the state of the run is larger than what an execution on Temporal can hand to the next one"
 
+// awaitsCancels is the number of the rules from which on an execution waits for the cancels of called runs: the server does not send what an execution that
+// has ended has asked it to send.
+const awaitsCancels = 3
+
 // softLength is the length of a history from which on an execution continues as new.
 func (h *Host) softLength() int { return cmp.Or(h.Soft, Soft) }
 
@@ -43,7 +47,7 @@ func (d *drive) continueAsNew() error {
 			}
 		}
 	}
-	if len(d.flights) > 0 || len(d.leaving) > 0 || len(d.recalls) > 0 || len(d.calls) > 0 || len(d.held) > 0 || d.isAsking() {
+	if len(d.flights) > 0 || len(d.leaving) > 0 || len(d.recalls) > 0 || len(d.calls) > 0 || len(d.held) > 0 || len(d.cancels) > 0 || d.isAsking() {
 		return nil
 	}
 	next := d.start

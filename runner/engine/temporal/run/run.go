@@ -96,8 +96,9 @@ type drive struct {
 	flights []*flight // in the order of their starts
 	leaving []*leaving
 	recalls []*recall
-	calls   []*call // that were asked for and have not started
-	held    []*held // in order: they wait for the next decision
+	calls   []*call           // that were asked for and have not started
+	cancels []workflow.Future // of called runs, on their way
+	held    []*held           // in order: they wait for the next decision
 	given   struct{ decision, bytes int }
 	carried *wire.Carried
 	alarm   alarm
@@ -327,6 +328,9 @@ func (d *drive) isNews() bool {
 			return true
 		}
 	}
+	if slices.ContainsFunc(d.cancels, workflow.Future.IsReady) {
+		return true
+	}
 	return d.isNewsOfDetached()
 }
 
@@ -342,6 +346,7 @@ func (d *drive) collect() {
 		}
 	}
 	d.collectDetached()
+	d.cancels = slices.DeleteFunc(d.cancels, workflow.Future.IsReady) // a run that has ended needs no cancel
 	d.giveHeld()
 	calls := d.calls[:0]
 	for _, c := range d.calls {
@@ -813,7 +818,10 @@ func (d *drive) signalCancels(run string, wish engine.Wish) {
 	}
 	packed, _ := engine.PackExternal(event.External{Kind: event.ExternalCancel, Reason: wish.Reason}, nil) // it is small
 	for ; c.Cancels < wish.Cancels; c.Cancels++ {
-		workflow.SignalExternalWorkflow(d.ctx, run, "", wire.Inbox, packed)
+		sent := workflow.SignalExternalWorkflow(d.ctx, run, "", wire.Inbox, packed)
+		if d.start.Rules >= awaitsCancels {
+			d.cancels = append(d.cancels, sent)
+		}
 	}
 }
 

@@ -153,8 +153,9 @@ type Start struct {
 
 // Rules are the rules of this host that a run of this release follows to its end, whatever release drives it. From 1 on, a run without a group begins
 // before it takes its messages, and its inbox is that of the other hosts: a wake takes the place of an older one that waits, and so does an event
-// once [engine.MaxInbox] messages wait. From 2 on, attempts are detached; see [Detached]. A worker leaves a run whose rules it does not know to the others.
-const Rules = 2
+// once [engine.MaxInbox] messages wait. From 2 on, attempts are detached; see [Detached]. From 3 on, an execution does not
+// end before the server has sent the cancels of called runs. A worker leaves a run whose rules it does not know to the others.
+const Rules = 3
 
 // Carried is what an execution leaves to the next one of the same run.
 type Carried struct {
