@@ -88,7 +88,7 @@ func (p *Program) completeLoop(t *check.Test) (list diag.List) {
 			continue
 		}
 		known := slices.Sorted(maps.Keys(h.ids))
-		d := diag.Diagnostic{Code: "F0294", Subject: c.At, Context: fmt.Sprintf("test %q", t.Name), Summary: fmt.Sprintf("The test has no item %q", c.Name), Detail: "It has none: items and blocks dispatch name them."}
+		d := diag.Diagnostic{Code: "F0294", Subject: c.At, Context: fmt.Sprintf("test %q", t.Name), Summary: fmt.Sprintf("The test has no item %q", c.Name), Detail: "It has none: items and dispatch blocks name them."}
 		if near := diag.Nearest(c.Name, known); near != "" {
 			d.Detail, d.Edit = fmt.Sprintf("Did you mean %q?", near), &diag.Edit{Range: c.At, Text: fmt.Sprintf("%q", near)}
 		} else if len(known) > 0 {

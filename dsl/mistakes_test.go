@@ -418,7 +418,7 @@ var mistakes = []struct {
 		{`deadline = "5m"`, "deadline", `timeout = "5m"`, `timeout = "5m"`},
 	}},
 	{inStep, []mistake{
-		{`fail_fast = false`, "fail_fast", "the others run on, so leave it out", "-"},
+		{`fail_fast = false`, "fail_fast", "the others continue, so leave it out", "-"},
 		{`fail-fast = true`, "fail-fast", `on_error = "stop"`, `on_error = "stop"`},
 		{`env = ["A=b", "C=d"]`, `["A=b", "C=d"]`, `env = { A = "b", C = "d" }`, `env = { A = "b", C = "d" }`},
 		{`env = ["TOKEN"]`, `["TOKEN"]`, `pass_env = ["TOKEN"]`, `pass_env = ["TOKEN"]`},

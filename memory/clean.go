@@ -36,9 +36,9 @@ func clean(e *entry.Entry, now time.Time) error {
 	case size > MaxText:
 		return bad("the entry's texts have %d bytes, %d is the most", size, MaxText)
 	case e.Type != "" && !slices.Contains(entry.Types, e.Type):
-		return bad("type %q is none of %s", e.Type, list(entry.Types))
+		return bad("type %q is not one of %s", e.Type, list(entry.Types))
 	case !(e.Importance >= 0 && e.Importance <= 1):
-		return bad("importance %v lies outside of 0 to 1", e.Importance)
+		return bad("importance %v is not between 0 and 1", e.Importance)
 	case e.CreatedAt.Year() < 1 || e.CreatedAt.Year() > 9999:
 		return bad("the year %d of created_at can't be written down", e.CreatedAt.Year())
 	}

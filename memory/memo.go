@@ -41,7 +41,7 @@ func openMemo(dir, model string, dim int, o *Options) *memo {
 	m := &memo{path: filepath.Join(dir, "vectors-"+name+".bin"), readOnly: o.ReadOnly, warn: o.Warn, fresh: map[key][]float32{}}
 	f, err := cache.Open(m.path, model, dim)
 	if err != nil {
-		m.warn("the vectors of the memory are made anew each time: " + err.Error())
+		m.warn("the vectors of the memory are computed again each time: " + err.Error())
 		return m
 	}
 	m.file = f

@@ -116,7 +116,7 @@ func (m *Memory) used(ctx context.Context, hits []Hit, by entry.Source) {
 		return []entry.Record{{At: m.now(), Op: entry.Use, IDs: ids, By: by}}, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		m.o.Warn("what was recalled is not noted as used: " + err.Error())
+		m.o.Warn("recalled entries are not marked as used: " + err.Error())
 	}
 }
 

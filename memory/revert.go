@@ -39,7 +39,7 @@ func (w *Selector) names(i *entry.Item, by entry.Source, written time.Time) bool
 // there is [ErrNoEntry]; without a match nothing is written.
 func (m *Memory) Revert(ctx context.Context, which Selector, src entry.Source, reason string) ([]string, error) {
 	if which.empty() {
-		return nil, bad("nothing says what is to be reverted")
+		return nil, bad("no entries to revert are given")
 	}
 	var ids []string
 	err := m.update(ctx, func(s *entry.State) ([]entry.Record, error) {

@@ -105,5 +105,5 @@ func checkScope(s entry.Scope) error {
 	if s == entry.Shared || rest != "" && (kind == "agent" || kind == "run" || kind == "group") {
 		return nil
 	}
-	return bad("scope %q is none of agent:NAME, run:ID, group:NAME", s)
+	return bad("scope %q is not one of agent:NAME, run:ID, group:NAME", s)
 }

@@ -133,7 +133,7 @@ func (v *vectors) query(ctx context.Context, q string) []float32 {
 // otherLength tells, once, that the embedder's vectors can't be compared with those that are kept.
 func (v *vectors) otherLength(err error) {
 	v.told.Do(func() {
-		v.warn(fmt.Sprintf("the search continues by words: the model %s has changed, though not its name: %v. Remove %s, and all vectors are made anew.",
+		v.warn(fmt.Sprintf("the search continues by words: the model %s has changed, though not its name: %v. Remove %s, and all vectors are computed again.",
 			v.embedder.Model(), err, v.meaning.path))
 	})
 }

@@ -136,7 +136,7 @@ func (s *Service) LearnServed(ctx context.Context, run string) error {
 	delete(t.pasts, run) // if it is read again, it is read from its beginning
 	t.mu.Unlock()
 	if t.session.memory.Misses(run) {
-		return fmt.Errorf("what was learned from run %s is not kept yet", run)
+		return fmt.Errorf("the learnings of run %s are not stored yet", run)
 	}
 	if run == t.root {
 		s.served.mu.Lock()

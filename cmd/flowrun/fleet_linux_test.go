@@ -440,7 +440,7 @@ func TestEngineStarts(t *testing.T) {
 	s.does(0, nil, "dlq drop dl-1")
 
 	s.does(0, nil, "programs remove t.flow.hcl", "removed: on built → mark", "removed: routine yearly")
-	s.does(0, nil, "programs list", "No program of this store starts runs by itself")
+	s.does(0, nil, "programs list", "No program in this store starts runs automatically")
 	var text []byte
 	runs := map[string]string{}
 	// What the killed worker had taken begins again once the server has heard nothing of the worker for 30 seconds.

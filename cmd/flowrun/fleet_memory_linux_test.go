@@ -225,7 +225,7 @@ func TestEngineWorktrees(t *testing.T) {
 		t.Errorf("the item is in work in %s, on branch %s", mark("write"), mark("branch"))
 	}
 	kill[has]()
-	s.until("runs show "+mark("run"), "its worktree lies in ")
+	s.until("runs show "+mark("run"), "its worktree is in ")
 	s.does(0, nil, "runs show "+mark("run"), "and no worker has that store: start one in a workspace of it")
 	s.hiresIn(has)
 	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {

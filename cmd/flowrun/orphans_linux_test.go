@@ -125,7 +125,7 @@ func TestKilledWithChildren(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "go"), nil, 0o600)
 		err := resume.Wait()
 		out := said.String()
-		if err != nil || !strings.Contains(out, "processes that an earlier driver left") {
+		if err != nil || !strings.Contains(out, "leftover processes of an earlier flowrun") {
 			t.Errorf("with %d processes left, resume says %v\n%s", len(before), err, out)
 		}
 		within(t, 30*time.Second, "nobody is left", nobody)

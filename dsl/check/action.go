@@ -118,7 +118,7 @@ func (c *checker) action(n *Node) {
 	for _, a := range b.Src.Body.Attrs {
 		if a.Name != "max_attempts" && b.attr(a.Name) != nil {
 			c.report(diag.Diagnostic{Code: "F0127", Subject: a.Range, Context: n.Words(), Summary: fmt.Sprintf("retry.%s has no effect with %s", a.Name, found[0]),
-				Detail: "After the verdict of a gate the step waits again at once; a timeout, and the no of a person, are not tried again. Write only  retry { max_attempts = 3 }.  For a timeout, write  escalate = escalation.NAME."})
+				Detail: "After the verdict of a gate the step waits again at once; a timeout, and a rejection by a person, are not retried. Write only  retry { max_attempts = 3 }.  For a timeout, write  escalate = escalation.NAME."})
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (n *Node) misfit(name string) string {
 		return fmt.Sprintf("It is for programs, and only run and agent start one. Remove %s, or write it in a step with run.", name)
 	case "fallback":
 		if n.Does.Outward() {
-			return "It names other agents for a task, and only a step with agent has one. Write what follows a failure as  escalate = escalation.NAME,  or remove it."
+			return "It names other agents for a task, and only a step with agent has one. For the reaction to a failure, write  escalate = escalation.NAME,  or remove it."
 		}
 		return "It names other agents for a task, and only a step with agent has one. Remove it."
 	case "timeout":
@@ -150,26 +150,26 @@ func (n *Node) misfit(name string) string {
 	case "retry":
 		switch course {
 		case ir.Stored:
-			return fmt.Sprintf("%s makes no attempts: the store carries it out once. Write a block  repeat  with  max = 3  and  until = \"result.status == 'succeeded'\".", does)
+			return fmt.Sprintf("%s makes no attempts: the store carries it out once. Write a  repeat  block with  max = 3  and  until = \"result.status == 'succeeded'\".", does)
 		case ir.Pausing:
-			return "It counts how often the step waits again after a gate with on_fail = \"retry\", and this step has no such gate; a timeout, and the no of a person, are not tried again. Write  gates = [gate.NAME],  or  escalate = escalation.NAME  for what follows a failure."
+			return "It counts how often the step waits again after a gate with on_fail = \"retry\", and this step has no such gate; a timeout, and a rejection by a person, are not retried. Write  gates = [gate.NAME],  or, for the reaction to a failure,  escalate = escalation.NAME."
 		}
-		return fmt.Sprintf("%s would give the same again. Remove it, or write it in a step that makes attempts.", does)
+		return fmt.Sprintf("%s would give the same result again. Remove it, or write it in a step that makes attempts.", does)
 	case "escalate":
 		return fmt.Sprintf("It is for failures of programs, services and people, and %s is computed by the run itself. %s", does, around("escalate = escalation.NAME"))
 	case "classify":
 		if n.Does == ir.FailAction {
-			return "The step says itself what kind its error has. Write  fail { kind = \"fatal\" }."
+			return "The step itself sets the kind of its error. Write  fail { kind = \"fatal\" }."
 		}
 		return fmt.Sprintf("It is for failures of programs, services and people, and %s is computed by the run itself. Remove it.", does)
 	case "compensate":
-		return fmt.Sprintf("It undoes what a step has done outside of the run, and %s does nothing there. Write it in the step whose work it undoes.", does)
+		return fmt.Sprintf("It undoes the effects of a step outside of the run, and %s has no such effects. Write it in the step that has them.", does)
 	case "gates", "gate":
-		return fmt.Sprintf("A gate judges a result, and %s has none. Remove it, or write it in a step before.", does)
+		return fmt.Sprintf("A gate judges a result, and %s has none. Remove it, or write it in an earlier step.", does)
 	case "output":
 		switch {
 		case n.Does == ir.ApproveAction:
-			return "The output of an approval always has the same members. Write what people enter as  approve { input \"NAME\" { type = TYPE } }."
+			return "The output of an approval always has the same members. For values that people enter, write  approve { input \"NAME\" { type = TYPE } }."
 		case n.Does == ir.WaitAction:
 			return "The output of a wait is the data of its event. Write  wait { data = TYPE }."
 		}

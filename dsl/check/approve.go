@@ -159,7 +159,7 @@ func (c *testChecker) decided(b *Block, m *ir.Moment) {
 // asksNobody reports a decision for something that asks nobody.
 func (c *testChecker) asksNobody(b *Block, what string) {
 	c.report(diag.Diagnostic{Code: "F0294", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("%s needs no decision", upper(what)),
-		Detail: "A block decide answers a step with  approve { … },  the task of an agent of type human, a level with  await = \"decision\",  or a budget with  on_exceed = \"ask\"."})
+		Detail: "A decide block answers a step with  approve { … },  the task of an agent of type human, a level with  await = \"decision\",  or a budget with  on_exceed = \"ask\"."})
 }
 
 // otherWord reports a decision with a word that is not waited for.

@@ -132,10 +132,10 @@ func (b *Block) asCommand(kind string) string {
 	}
 	if line, ok := literal(run.Src.Expr()); ok {
 		if words := commandWords(line); len(words) > 0 && quote(line) != "" {
-			return fmt.Sprintf(" In place of run write  command = %s, or  type = \"shell\"  for a script.", quotedWords(words))
+			return fmt.Sprintf(" Instead of run, write  command = %s, or  type = \"shell\"  for a script.", quotedWords(words))
 		}
 	}
-	return " In place of run write  command = [\"PROGRAM\", \"ARGUMENT\"], or  type = \"shell\"  for a script."
+	return " Instead of run, write  command = [\"PROGRAM\", \"ARGUMENT\"], or  type = \"shell\"  for a script."
 }
 
 // classifies checks the classify blocks of an agent or a workflow.

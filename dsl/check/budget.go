@@ -14,7 +14,7 @@ func (c *checker) budget(of *Block, nodes []*Node) {
 		return
 	}
 	c.tells(b, "notify")
-	d := diag.Diagnostic{Code: "F0147", Subject: b.Src.Header, Context: b.Words(), Summary: "Budget without a bound",
+	d := diag.Diagnostic{Code: "F0147", Subject: b.Src.Header, Context: b.Words(), Summary: "Budget without a limit",
 		Detail: "Set a limit:  attempts = 20, tokens = 100000 or cost_usd = 2.5, or several of them."}
 	if b.attr("attempts") == nil && b.attr("tokens") == nil && b.attr("cost_usd") == nil {
 		c.report(d)

@@ -33,7 +33,7 @@ func (c *checker) decode(src *syntax.Block, s *schema.Block, within string) *Blo
 			continue
 		}
 		if s.Kind == "repeat" {
-			c.report(diag.Diagnostic{Code: "F0266", Subject: src.Header, Context: b.Words(), Summary: "Repeat without a bound",
+			c.report(diag.Diagnostic{Code: "F0266", Subject: src.Header, Context: b.Words(), Summary: "Repeat without a limit",
 				Detail: "The condition could stay false forever, and a run must end. Set the maximum number of iterations:  max = 10."})
 		} else {
 			c.report(diag.Diagnostic{Code: "F0106", Subject: src.Header, Context: b.Words(),

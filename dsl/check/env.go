@@ -94,7 +94,7 @@ const (
 	notFeedback     = "feedback is the message of a gate with on_fail = \"retry\" for the next attempt, or the attribute feedback of the step. run, stdin, task, with, env and dir of a step with one of the two can read it."
 	notRecalled     = "recalled has the memory entries for an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. To search the memory in a step, write  recall { query = … }."
 	notNow          = "Only attributes of nodes and outputs can read now. The start of the run is run.started_at."
-	notEvent        = "event is the data of an event; match of a wait for an event, and when and with of a block on can read it. The data that a step received is its output: step.NAME.output."
+	notEvent        = "event is the data of an event; match of a wait for an event, and when and with of an  on  block can read it. The data that a step received is its output: step.NAME.output."
 	notRound        = "product and review are the results of a round of a feedback; accept and value of the feedback can read them."
 	notEnded        = "It is available at the end of the run: outputs of the workflow, finally and compensate can read it. For the status of a node, read step.NAME.status."
 	notPicked       = "It is the name of the winner. It is null, except for a group with the attribute winner, and for a parallel or for_each with the join \"any\" or \"first_success\"."

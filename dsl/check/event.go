@@ -40,7 +40,7 @@ func EventName(name string) string {
 	case len(name) > limits.MaxEventName || !eventName().MatchString(name):
 		return fmt.Sprintf("The name of an event has 1 to %d characters: lower-case letters, digits, dots, dashes and underscores.", limits.MaxEventName)
 	case strings.HasPrefix(name, ownEvents):
-		return "Names that begin with  " + ownEvents + "  are reserved for flowrun. A block on can use  " + strings.Join(schema.OwnEvents, ", ") + ",  and a wait hears  " + strings.Join(schema.AwaitedEvents, ", ") + ".  Choose another name."
+		return "Names that begin with  " + ownEvents + "  are reserved for flowrun. An  on  block can use  " + strings.Join(schema.OwnEvents, ", ") + ",  and a wait hears  " + strings.Join(schema.AwaitedEvents, ", ") + ".  Choose another name."
 	}
 	return ""
 }

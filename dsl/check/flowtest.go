@@ -23,11 +23,11 @@ type Test struct {
 	Inputs, Vars Given
 	Runs         []*TestRun // in file order
 	Decisions    []*Decided // in file order
-	// Items is the attribute items, with its value; Closed are the blocks close.
+	// Items is the attribute items, with its value; Closed are the close blocks.
 	Items  *Attr
 	Held   value.Value
 	Closed []Named
-	// Sources are the blocks source.
+	// Sources are the source blocks.
 	Sources []Named
 }
 

@@ -107,7 +107,7 @@ func (c *testChecker) loopOnly(b *Block) (fine bool) {
 		c.report(diag.Diagnostic{Code: "F0435", Subject: at, Context: b.Words(), Summary: what, Detail: detail})
 	}
 	if c.runs.loops == nil {
-		const why = "No loop runs in this test. Write  loop = loop.NAME  instead of workflow, inputs and blocks start."
+		const why = "No loop runs in this test. Write  loop = loop.NAME  instead of workflow, inputs and start blocks."
 		if a := b.attr("items"); a != nil {
 			refuse(a.Src.Range, "items in a test of workflows", why)
 		}
@@ -130,7 +130,7 @@ func (c *testChecker) loopOnly(b *Block) (fine bool) {
 			refuse(i.Src.Header, fmt.Sprintf("A block %s in a test of a loop", i.Schema.Kind), why)
 		case "test.decide":
 			if b.attr("run_for") == nil {
-				refuse(i.Src.Header, "A block decide without run_for in a test of a loop", "A loop does not wait for items that wait for people. Set the duration of the test:  run_for = \"1h\".")
+				refuse(i.Src.Header, "A decide block without run_for in a test of a loop", "A loop does not wait for items that wait for people. Set the duration of the test:  run_for = \"1h\".")
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (c *testChecker) loopRoots(env *expr.Env) {
 	const one, several = "The test runs one loop. Read it as  loop.", "The test runs several loops. Read one as  loops.NAME."
 	if c.runs.loops == nil {
 		for _, name := range []string{"loop", "loops", "agents"} {
-			env.Hidden[name] = "The test runs no loop. Write  loop = loop.NAME  instead of workflow, inputs and blocks start."
+			env.Hidden[name] = "The test runs no loop. Write  loop = loop.NAME  instead of workflow, inputs and start blocks."
 		}
 		return
 	}
@@ -197,7 +197,7 @@ func (c *testChecker) loopAgents() (out []string) {
 	return out
 }
 
-// handedIn reads a block dispatch.
+// handedIn reads a dispatch block.
 func (c *testChecker) handedIn(b *Block, m *ir.Moment) {
 	item := map[string]value.Value{"id": b.Name, "title": b.Text("title")}
 	if item["title"] == "" {

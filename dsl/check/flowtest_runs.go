@@ -188,7 +188,7 @@ func (c *testChecker) whichRun(b *Block) (label string, ok bool) {
 	}
 	if c.runs.below[a.Text] {
 		c.report(diag.Diagnostic{Code: "F0265", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Run %q is not declared above %s", a.Text, b.Words()),
-			Detail: "A block retry must come after the block of the run that it repeats. Change the order of the blocks."})
+			Detail: "A retry block must come after the block of the run that it repeats. Change the order of the blocks."})
 		return "", false
 	}
 	d := diag.Diagnostic{Code: "F0294", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("The test has no run %q", a.Text)}

@@ -29,7 +29,7 @@ func (c *checker) hidden(files []*syntax.File) {
 				if !slices.Contains(AdviceCodes, code) {
 					at := bytes.Index(f.Src[m[0]:m[1]], []byte(code)) + m[0]
 					c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0269", Subject: f.Range(at, at+len(code)), Summary: fmt.Sprintf("%s cannot be ignored", code),
-						Detail: fmt.Sprintf("A comment switches advice off, and no errors and warnings: %s.", list(AdviceCodes))})
+						Detail: fmt.Sprintf("A comment can switch off advice, but not errors or warnings: %s.", list(AdviceCodes))})
 				}
 			}
 			line, whole := f.Range(m[0], m[1]).Start.Line, m[2] >= 0

@@ -78,7 +78,7 @@ func (c *checker) hook(b, before *Block) {
 		return
 	}
 	if name := strings.TrimPrefix(b.Name, ir.WebhookEvents); name == "" || name == "*" || strings.HasSuffix(name, ".*") {
-		say("F0413", nameRange(b), "A webhook has one name", "The name is the end of its address, POST /webhooks/NAME. Write a block on for each webhook:  on \"webhook.NAME\" { … }.")
+		say("F0413", nameRange(b), "A webhook has one name", "The name is the end of its address, POST /webhooks/NAME. Write an  on  block for each webhook:  on \"webhook.NAME\" { … }.")
 		return
 	}
 	hmac := b.Text("signature") == string(ir.SignatureHMAC)
@@ -104,7 +104,7 @@ func (c *checker) hook(b, before *Block) {
 			if a := b.attr(name); a != nil {
 				at = a.Src.Range
 			}
-			c.report(diag.Diagnostic{Code: "F0415", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Two blocks on verify the deliveries of one webhook differently: %s", name),
+			c.report(diag.Diagnostic{Code: "F0415", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Two \"on\" blocks verify the deliveries of one webhook differently: %s", name),
 				Detail: "Both have the same address. Use the same value in both, or rename one of the webhooks.",
 				Notes:  []diag.Note{{Text: "the first one", Range: before.Src.Header}}})
 			return

@@ -89,7 +89,7 @@ func (c *checker) loop(b *Block) {
 		default:
 			c.expressions(i, func(string) *expr.Env { return plain })
 			if i.Schema.Kind == "target" && len(i.Attrs) == 0 && !i.stray {
-				c.report(diag.Diagnostic{Code: "F0425", Subject: i.Src.Header, Context: b.Words(), Summary: "The block target says nothing",
+				c.report(diag.Diagnostic{Code: "F0425", Subject: i.Src.Header, Context: b.Words(), Summary: "The target block says nothing",
 					Detail: "Name the goal of the loop:  target { success_rate = 0.9 }."})
 			}
 		}
@@ -201,7 +201,7 @@ func (c *checker) loopQuotas(b *Block) {
 	}
 	if _, units := a.Src.Expr().(*hclsyntax.ObjectConsExpr); units {
 		c.report(diag.Diagnostic{Code: "F0424", Subject: a.span(), Context: b.Words(), Summary: "A loop takes no units of quotas",
-			Detail: "It takes no item while a breaker is open, or while what may be spent is spent:  quota = quota.NAME  or  [quota.A, quota.B]. Units are taken by steps and workflows."})
+			Detail: "It takes no item while a breaker is open, or while its spending limit is reached:  quota = quota.NAME  or  [quota.A, quota.B]. Units are taken by steps and workflows."})
 		return
 	}
 	taken := maps.Clone(c.taken)
@@ -213,7 +213,7 @@ func (c *checker) loopQuotas(b *Block) {
 			continue
 		}
 		c.report(diag.Diagnostic{Code: "F0424", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Quota %q never keeps the loop from taking an item", r.Name),
-			Detail: "A loop waits for the breaker of a quota and for what it may spend:  circuit_breaker { … },  or  cost_usd = 20  with  per = \"24h\". Units and paces are taken by steps.",
+			Detail: "A loop waits for the breaker of a quota and for its spending limit:  circuit_breaker { … },  or  cost_usd = 20  with  per = \"24h\". Units and rates apply to steps.",
 			Notes:  []diag.Note{{Text: q.Words() + " is declared here", Range: nameRange(q)}}})
 	}
 }

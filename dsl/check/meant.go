@@ -264,9 +264,9 @@ func (o other) repeats(not bool) string {
 		text = "CONDITION"
 	}
 	if not {
-		return fmt.Sprintf("In flowrun, write a block  repeat  with two lines:  max = 3  and  until = \"!(%s)\", which says when to stop.", text)
+		return fmt.Sprintf("In flowrun, write a  repeat  block with two lines:  max = 3  and  until = \"!(%s)\", which says when to stop.", text)
 	}
-	return fmt.Sprintf("In flowrun, write a block  repeat  with two lines:  max = 3  and  until = \"%s\".", text)
+	return fmt.Sprintf("In flowrun, write a  repeat  block with two lines:  max = 3  and  until = \"%s\".", text)
 }
 
 // sentence is what there is instead of a word that has no counterpart.
@@ -349,7 +349,7 @@ func init() {
 		},
 		"fail_fast fail-fast failfast": func(o other) string {
 			if on, ok := flag(o.src.Expr()); ok && !on && o.b.Schema.Attr("on_error") != nil {
-				return "When one instance fails, the others run on, so leave it out."
+				return "When one instance fails, the others continue, so leave it out."
 			}
 			return o.write("on_error", `"stop"`)
 		},
@@ -555,12 +555,12 @@ func (o other) handle() string {
 // routine says what starts by the clock, where something else has a schedule.
 func (o other) routine() string {
 	if o.b.Schema.Kind == "workflow" {
-		return fmt.Sprintf("A routine starts it by the clock. At the top of the file, write  routine \"NAME\" { … }  with  cron = %s  and  workflow = workflow.%s.", o.text(`"0 2 * * *"`), o.b.Name)
+		return fmt.Sprintf("A routine starts a workflow on a schedule. At the top of the file, write  routine \"NAME\" { … }  with  cron = %s  and  workflow = workflow.%s.", o.text(`"0 2 * * *"`), o.b.Name)
 	}
 	if o.b.Schema.Kind != "on" {
 		return ""
 	}
-	return fmt.Sprintf("Events start it. By the clock, write  routine %q { … }  with  cron = %s  and  workflow = workflow.NAME.", cmp.Or(o.b.Name, "NAME"), o.text(`"0 2 * * *"`))
+	return fmt.Sprintf("Events start a workflow. For a schedule, write  routine %q { … }  with  cron = %s  and  workflow = workflow.NAME.", cmp.Or(o.b.Name, "NAME"), o.text(`"0 2 * * *"`))
 }
 
 // moreWords writes words of an agent's command at its end, after a flag unless that is "".
@@ -704,10 +704,10 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 			return fmt.Sprintf("In flowrun, write  repeat { max = %s }.", max.Text())
 		}
 		if s.Has("sequence") && !s.Has("workflow") {
-			return fmt.Sprintf("In flowrun, write  sequence %q { … }  with  repeat { max = 3 }  in it, and steps. A second line in repeat,  until = \"CONDITION\", says when it is enough.", label)
+			return fmt.Sprintf("In flowrun, write  sequence %q { … }  with  repeat { max = 3 }  in it, and steps. A second line in repeat,  until = \"CONDITION\", ends the repetition.", label)
 		}
 		if s.Has("repeat") {
-			return "In flowrun, write  repeat { max = 3 }. A second line in it,  until = \"CONDITION\", says when it is enough."
+			return "In flowrun, write  repeat { max = 3 }. A second line in it,  until = \"CONDITION\", ends the repetition."
 		}
 	case "schedule", "cron":
 		if s.Has("routine") {
@@ -735,7 +735,7 @@ func counterBlock(src *syntax.Block, s *schema.Block, where string) string {
 		}
 	case "slack", "email", "mail", "teams", "discord", "pagerduty":
 		if s.Has("notify") {
-			return "In flowrun, write a block  notify  with two lines:  to = [channel.NAME]  and  text = \"…\". The file declares the  channel \"NAME\" { … }."
+			return "In flowrun, write a  notify  block with two lines:  to = [channel.NAME]  and  text = \"…\". The file declares the  channel \"NAME\" { … }."
 		}
 	case "on_unavailable", "fallback":
 		if s.Has("degrade") {
@@ -992,7 +992,7 @@ func (c *checker) namedElsewhere(d *diag.Diagnostic) {
 			if len(c.program.Loops) > 0 || !bytes.Contains(f.Src, []byte("for_each")) {
 				d.Detail += " The member of a for_each is  each.value."
 			} else {
-				d.Detail = "The member of a for_each is  each.value. (item is what a loop hands out.)"
+				d.Detail = "The member of a for_each is  each.value. (item is the item of a loop.)"
 			}
 		}
 	case "F0303":
@@ -1035,7 +1035,7 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 			if e := n.Expr("for_each"); e != nil && (e.Type.Kind == value.ListT || e.Type.Kind == value.TupleT) {
 				index = key
 			}
-			d.Detail = fmt.Sprintf("Its instances are inside of its results: write  step.%s.output[%s], or  step.%s.instances[%s]  for all of the result of one.", name, index, name, index)
+			d.Detail = fmt.Sprintf("Its instances are inside of its results: write  step.%s.output[%s], or  step.%s.instances[%s]  for the full result of one.", name, index, name, index)
 			return
 		}
 		return
@@ -1054,7 +1054,7 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 	}
 	if before := string(f.Src[lineStart(f.Src, at):at]); strings.HasSuffix(before, "review.") || strings.HasSuffix(before, "product.") {
 		root := before[strings.LastIndexAny(before[:len(before)-1], " \"'(!&|=")+1:]
-		d.Detail = fmt.Sprintf("What the agent answered is  %soutput. Write  %soutput.%s.", root, root, text)
+		d.Detail = fmt.Sprintf("The answer of the agent is  %soutput. Write  %soutput.%s.", root, root, text)
 		return
 	}
 	if before := string(f.Src[lineStart(f.Src, at):at]); strings.HasSuffix(before, "result.") && !strings.Contains(d.Detail, "Did you mean") && (text == "ok" || resultAttrs[text] == "") {
@@ -1075,7 +1075,7 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 	switch meant := resultAttrs[text]; {
 	case !known:
 	case text == "result":
-		d.Detail = "Did you mean \"output\", which holds what it made, or \"status\", which says how it ended?"
+		d.Detail = "Did you mean \"output\", the result of the node, or \"status\", its end?"
 	case meant == "status":
 		d.Detail = "Did you mean \"status\"? It is 'succeeded', 'failed', 'skipped', 'blocked' or 'cancelled' when the node has ended."
 	case meant != "":

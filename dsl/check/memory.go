@@ -104,7 +104,7 @@ func (c *checker) embedder(b *Block) {
 	}
 }
 
-// remembers checks the block memory of an agent.
+// remembers checks the memory block of an agent.
 func (c *checker) remembers(agent, b *Block) {
 	c.fixedNumbers(b)
 	c.groupsOf(b)
@@ -127,9 +127,9 @@ func (c *checker) groupsOf(b *Block) {
 
 func (c *checker) unknownGroup(b *Block, name string, at diag.Range, form string) {
 	d := diag.Diagnostic{Code: "F0291", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Unknown group %.80q", name),
-		Detail: fmt.Sprintf("The block memory at the top of the file lists the groups:  memory { groups = [%q] }.", clipName(name))}
+		Detail: fmt.Sprintf("The memory block at the top of the file lists the groups:  memory { groups = [%q] }.", clipName(name))}
 	if near := c.nearestOf(name, func() []string { return slices.Sorted(maps.Keys(c.groups)) }); near != "" {
-		d.Detail = fmt.Sprintf("The block memory does not list this group. Did you mean %q?", near)
+		d.Detail = fmt.Sprintf("The memory block does not list this group. Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: at, Text: fmt.Sprintf(form, near)}
 	}
 	c.report(d)

@@ -13,7 +13,7 @@ import (
 
 // checkOns checks the blocks on, once the inputs of all workflows are known.
 func (c *checker) checkOns() {
-	const why = "An event arrives before a run exists, so  when  and  with  of a block on read only event, var and local."
+	const why = "An event arrives before a run exists, so  when  and  with  of an  on  block read only event, var and local."
 	hidden := map[string]string{}
 	for _, name := range schema.Roots {
 		hidden[name] = why
@@ -21,7 +21,7 @@ func (c *checker) checkOns() {
 	first, named := map[string]*Block{}, map[string]*Block{}
 	for _, b := range c.program.Ons {
 		if text := subscribed(b.Name); text != "" && b.Name != "" {
-			c.report(diag.Diagnostic{Code: "F0410", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("A block on cannot use the event %.80q", b.Name), Detail: text})
+			c.report(diag.Diagnostic{Code: "F0410", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("An \"on\" block cannot use the event %.80q", b.Name), Detail: text})
 		}
 		env := c.env(roots{"event": root("event", b.onData())}, hidden)
 		c.expressions(b, func(string) *expr.Env { return env })

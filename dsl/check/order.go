@@ -156,7 +156,7 @@ func (c *checker) hold(b *Block, inside taking, around []string) {
 func (c *checker) turnInside(n *Block, at diag.Range, called *Workflow, holder *Block) {
 	quota := c.unitsOf(holder)[0]
 	c.report(diag.Diagnostic{Code: "F0142", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("A node that holds quota %q calls a workflow that takes turns", quota),
-		Detail: fmt.Sprintf("The run that has the turn could wait for the quota, while %s waits for the turn. Put the quota on steps that do not call workflow %q, or put the block concurrency on the workflow that calls.", holder.Words(), called.Name),
+		Detail: fmt.Sprintf("The run that has the turn could wait for the quota, while %s waits for the turn. Put the quota on steps that do not call workflow %q, or put the concurrency block on the workflow that calls.", holder.Words(), called.Name),
 		Notes:  []diag.Note{{Text: fmt.Sprintf("%q is held here", quota), Range: holder.place(quota)}}})
 }
 

@@ -36,7 +36,7 @@ func (c *checker) quota(b *Block) {
 		spends = per
 	}
 	if !b.stray && spends == nil && b.attr("capacity") == nil && b.Inner("rate_limit") == nil && b.Inner("circuit_breaker") == nil {
-		c.report(diag.Diagnostic{Code: "F0136", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing is bounded by %s", b.Words()),
+		c.report(diag.Diagnostic{Code: "F0136", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("%s limits nothing", b.Words()),
 			Detail: "A quota needs one or several of: units (capacity = 4), a rate (rate_limit { … }), usage (cost_usd = 20 with per = \"24h\"), a breaker (circuit_breaker { … })."})
 	}
 }

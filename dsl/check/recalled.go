@@ -58,7 +58,7 @@ func (c *checker) recallsNothing(n *Node) {
 
 func nothingRecalled(n *Node, in *Block, at diag.Range) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: "F0292", Subject: at, Context: in.Words(), Summary: fmt.Sprintf("Nothing is ever recalled into %s", n.Words()),
-		Detail: "Only an agent with a memory recalls learnings. The block memory at the top of the file gives a memory to all agents except those of type null; a block memory in an agent gives it to that agent, unless it has  recall = false."}
+		Detail: "Only an agent with a memory recalls learnings. The memory block at the top of the file gives a memory to all agents except those of type null; a memory block in an agent gives it to that agent, unless it has  recall = false."}
 }
 
 // readsRecalled is the first attribute of a block that reads what was recalled, or nil.

@@ -36,7 +36,7 @@ func (c *checker) due(b *Block) {
 	}
 	for _, a := range []*Attr{every, b.attr("jitter")} {
 		if a != nil && a.Expr != nil && a.known == nil {
-			say("F0407", a.span(), fmt.Sprintf("%s of a routine is not known before a run", a.Src.Name), fmt.Sprintf("Write it out:  %s = \"15m\".", a.Src.Name))
+			say("F0407", a.span(), fmt.Sprintf("%s of a routine is not known before a run", a.Src.Name), fmt.Sprintf("Write a literal:  %s = \"15m\".", a.Src.Name))
 			return
 		}
 	}
@@ -146,7 +146,7 @@ func (c *checker) routineStarts(b *Block) {
 		}
 	}
 	if overlap, own := b.attr("overlap"), to.Inner("concurrency"); overlap != nil && own != nil && overlap.Text != "" {
-		c.report(diag.Diagnostic{Code: "F0409", Subject: overlap.span(), Context: b.Words(), Summary: fmt.Sprintf("overlap has no effect: workflow %q has a block concurrency", to.Name),
+		c.report(diag.Diagnostic{Code: "F0409", Subject: overlap.span(), Context: b.Words(), Summary: fmt.Sprintf("overlap has no effect: workflow %q has a concurrency block", to.Name),
 			Detail: "A run belongs to only one concurrency group. Remove overlap, or the block.", Notes: []diag.Note{{Text: "the block", Range: own.Src.Header}}})
 	}
 }

@@ -44,7 +44,7 @@ func (c *checker) servers(b *Block, kind string, env *expr.Env) {
 	for _, name := range []string{"max_turns", "context_tokens"} {
 		if a := b.attr(name); a != nil && kind == "chat" && count == 0 {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("%s has no effect without server", name),
-				Detail: "Without tools, a model is asked once. Remove it, or add the block server."})
+				Detail: "Without tools, a model is asked once. Remove it, or add the server block."})
 		}
 	}
 }
@@ -61,7 +61,7 @@ func (c *checker) server(s *Block, kind string) {
 		for _, name := range []string{"tools", "pin", "dir", "pass_env"} {
 			if a := s.attr(name); a != nil {
 				c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: s.Words(), Summary: fmt.Sprintf("%s has no effect on a server of an agent of type acp", name),
-					Detail: "The agent starts the server and calls its tools itself. Remove it. What tools may do is the matter of the block permission."})
+					Detail: "The agent starts the server and calls its tools itself. Remove it. The permission block controls what tools can do."})
 			}
 		}
 		return

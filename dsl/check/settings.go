@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/lazyregexp"
 )
 
-// settings checks the block flowrun: that this release is one that the program asks for, and the engine one that it has.
+// settings checks the flowrun block: that this release is one that the program asks for, and the engine one that it has.
 func (c *checker) settings(b *Block) {
 	if a := b.attr("required_version"); a != nil && a.Text != "" {
 		asks, err := parseVersions(a.Text)
@@ -32,7 +32,7 @@ func (c *checker) settings(b *Block) {
 			Detail: `Engines are the store of this machine:  engine = "local",  and a Temporal server:  engine = "temporal://HOST:PORT/NAMESPACE".`}
 		if strings.HasPrefix(a.Text, "temporal://") {
 			d.Summary = fmt.Sprintf("%.60q is not the address of a Temporal server", a.Text)
-			d.Detail = `Write the host, the port and the namespace:  engine = "temporal://HOST:PORT/NAMESPACE".  ?queue=NAME behind the namespace names the task queue.`
+			d.Detail = `Write the host, the port and the namespace:  engine = "temporal://HOST:PORT/NAMESPACE".  ?queue=NAME after the namespace names the task queue.`
 		}
 		c.report(d)
 	}
@@ -95,7 +95,7 @@ func parseVersions(text string) (out bounds, err error) {
 	for _, part := range strings.Split(text, ",") {
 		m := boundForm().FindStringSubmatch(strings.TrimSpace(part))
 		if m == nil {
-			return nil, fmt.Errorf("%.40q is not a bound", strings.TrimSpace(part))
+			return nil, fmt.Errorf("%.40q is not a constraint", strings.TrimSpace(part))
 		}
 		v, ok := parseVersion(m[2])
 		if !ok {

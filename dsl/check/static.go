@@ -34,7 +34,7 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 	switch a.Schema.Kind {
 	case schema.Word, schema.Text:
 		if a.Text, ok = literal(x()); !ok {
-			d := diag.Diagnostic{Code: "F0115", Subject: a.span(), Summary: fmt.Sprintf("%s must be written out", a.Src.Name),
+			d := diag.Diagnostic{Code: "F0115", Subject: a.span(), Summary: fmt.Sprintf("%s must be a literal", a.Src.Name),
 				Detail: "It is read before the run, so it must be literal text, without ${} and references." + takes(a.Schema)}
 			if word := a.Src.Text(); contains(a.Schema.Words, word) {
 				d.Detail = fmt.Sprintf("Text needs quotes:  %s = %q.", a.Src.Name, word)

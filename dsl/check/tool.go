@@ -104,7 +104,7 @@ func (c *checker) permission(b *Block) {
 	}
 }
 
-const makePin = "A pin is what the server says of the tool, as JSON in a file that is checked in:  pin = file(\"FILE\")."
+const makePin = "A pin is the server's description of the tool, as JSON in a file that is checked in:  pin = file(\"FILE\")."
 
 // pin reads the description of a tool. It becomes the constant of the attribute.
 func (c *checker) pin(b *Block) {
@@ -177,7 +177,7 @@ func (c *checker) toolWith(n *Node) {
 	}
 	for _, name := range []string{"task", "feedback"} {
 		if a := n.attr(name); a != nil && len(tools) == len(all) {
-			say(a.Src.Range, fmt.Sprintf("%s has no effect on a tool", name), fmt.Sprintf("Agent %q is a tool of an MCP server, and gets the arguments in with alone. Remove it.", tools[0].Name))
+			say(a.Src.Range, fmt.Sprintf("%s has no effect on a tool", name), fmt.Sprintf("Agent %q is a tool of an MCP server, and gets its arguments only in with. Remove it.", tools[0].Name))
 		}
 	}
 	a := n.attr("with")

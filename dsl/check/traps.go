@@ -93,7 +93,7 @@ func (c *checker) look(n *Node, w *Workflow, b *Block) *looked {
 		switch {
 		case ir.LooksSecret(v.Text) && !handsOn(n, w, b, v.Text):
 			c.advice("F0257", l.at(v), b.Words(), fmt.Sprintf("$%s is empty in this script", v.Text),
-				fmt.Sprintf("The name looks like that of a secret, and flowrun keeps such variables of its own environment from programs. Write  pass_env = [%q]  to hand it on, or give the program a value:  env = { %s = var.NAME }.", v.Text, v.Text))
+				fmt.Sprintf("The name looks like that of a secret, and flowrun keeps such variables of its own environment from programs. Write  pass_env = [%q]  to pass it on, or give the program a value:  env = { %s = var.NAME }.", v.Text, v.Text))
 		case v.Text == "GITHUB_OUTPUT" || v.Text == "GITHUB_ENV":
 			c.advice("F0259", l.at(v), b.Words(), fmt.Sprintf("$%s does not hand anything to other steps", v.Text),
 				"It is a file of the job of GitHub Actions, and other steps of the workflow do not read it. Write lines NAME=VALUE to the file $FLOWRUN_OUTPUT; other steps read  step.NAME.output.")
@@ -200,7 +200,7 @@ func (c *checker) unordered(w *Workflow, all []*looked) {
 			left--
 			c.report(diag.Diagnostic{Severity: diag.Advice, Code: "F0286", Subject: l.at(f), Context: l.node.Words(),
 				Summary: fmt.Sprintf("%s reads %.60q, which %s writes, and both start at once", upper(l.node.Words()), f.Text, by.l.node.Words()),
-				Detail:  fmt.Sprintf("Nodes start when what they read of other nodes is there, not in the order of the file. Write  depends_on = [step.%s]  in %s, or put both into a  sequence.", by.l.node.Name, l.node.Words()),
+				Detail:  fmt.Sprintf("A node starts when the nodes that it reads have finished, not in the order of the file. Write  depends_on = [step.%s]  in %s, or put both into a  sequence.", by.l.node.Name, l.node.Words()),
 				Notes:   []diag.Note{{Text: "written here", Range: by.l.at(by.at)}}})
 			break
 		}
@@ -307,7 +307,7 @@ func (c *checker) endless() {
 		return
 	}
 	first := c.agents[names[0]]
-	detail := "Nothing bounds its time. Write in the agent  timeout = \"30m\", the longest time of an attempt, or  heartbeat = \"2m\", the longest silence."
+	detail := "Its time has no limit. In the agent, write  timeout = \"30m\", the longest time of an attempt, or  heartbeat = \"2m\", the longest silence."
 	if len(names) > 1 {
 		detail += fmt.Sprintf(" The same holds for %s.", some(names[1:]))
 	}

@@ -43,7 +43,7 @@ func (c *checker) files(b, before *Block) {
 		return
 	}
 	if name := strings.TrimPrefix(b.Name, ir.FileEvents); name == "" || name == "*" || strings.HasSuffix(name, ".*") {
-		say(nameRange(b), "Watched files have one name", "Write a block on for each name, with its files:  on \"file.NAME\" { paths = [\"inbox/*\"] … }.")
+		say(nameRange(b), "Watched files have one name", "Write an  on  block for each name, with its files:  on \"file.NAME\" { paths = [\"inbox/*\"] … }.")
 		return
 	}
 	if a := b.attr("data"); a != nil {
@@ -66,14 +66,14 @@ func (c *checker) files(b, before *Block) {
 		}
 	}
 	if a := b.attr("debounce"); a != nil && a.Expr != nil && a.known == nil {
-		say(a.span(), "debounce is not known before a run", "Write it out:  debounce = \"1s\".")
+		say(a.span(), "debounce is not known before a run", "Write a literal:  debounce = \"1s\".")
 	}
 	if before == nil {
 		return
 	}
 	for _, name := range []string{"paths", "debounce"} {
 		if text(b.attr(name)) != text(before.attr(name)) {
-			c.report(diag.Diagnostic{Code: "F0417", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Two blocks on watch different files under one name: %s", name),
+			c.report(diag.Diagnostic{Code: "F0417", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Two \"on\" blocks watch different files under one name: %s", name),
 				Detail: "Both blocks share the event of the name. Use the same value in both, or rename one of them.",
 				Notes:  []diag.Note{{Text: "the first one", Range: before.Src.Header}}})
 			return

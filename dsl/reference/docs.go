@@ -17,7 +17,7 @@ var (
 		"result":    "The result to judge: the node's own result.",
 		"error":     "The error of the previous attempt, or null.",
 		"feedback":  "Feedback of the gates on the previous attempt, or the attribute feedback of the step, or null.",
-		"event":     "The data of an event, in match of a wait for an event, and in when and with of a block on.",
+		"event":     "The data of an event, in match of a wait for an event, and in when and with of an  on  block.",
 		"healed":    "The outputs of the healing workflow of an escalation of the node, or of a group around it; null before that.",
 		"elapsed":   "Seconds since the node first started, in conditions of retry, classify and escalation.",
 		"metrics": "Metrics for rules of adapt. Of the run: attempts and failed (finished attempts of steps, and the failed ones among them), error_rate and retry_rate (the share of failures, and of second and later attempts, among the last 50; null below 10), running and queued (running attempts, and nodes that wait for a slot), limit (the current max_concurrency), elapsed and remaining (seconds since the start, and to the nearest timeout or deadline around the rule; null without one), cost_usd and tokens (including called runs). " +
@@ -57,7 +57,7 @@ var (
 		"gate":        "The gate that did not pass.",
 		"node":        "The node that failed.",
 		"attempt":     "Number of the attempt, from 1.",
-		"retry_after": "Seconds to wait, if the other side asked for it.",
+		"retry_after": "Seconds to wait, if the server asked for a wait.",
 	}
 	recalledDocs = map[string]string{
 		"count": "How many entries were recalled.",
@@ -70,7 +70,7 @@ var (
 		"started_at": "When it started, in RFC 3339.",
 		"status":     "Status of the run; readable in outputs of the workflow, in compensate and in finally.",
 		"failed":     "Names of the failed nodes; readable in the same places as status.",
-		"cause":      "Cause of the run: kind (manual, call, event, routine, loop or retry), name (of the event, routine or loop, or the path of the calling node), id (of the event or item, or of the other run), source and at (publisher and time of the event), scheduled_at (the scheduled moment of a routine), worktree and branch (the folder and the branch that a loop with worktree = true made for the run) and depth (the length of the chain of events). Members that do not apply are null.",
+		"cause":      "Cause of the run: kind (manual, call, event, routine, loop or retry), name (of the event, routine or loop, or the path of the calling node), id (of the event or item, or of the other run), source and at (publisher and time of the event), scheduled_at (the scheduled time of a routine), worktree and branch (the folder and the branch that a loop with worktree = true made for the run) and depth (the length of the chain of events). Members that do not apply are null.",
 		"usage":      "Usage of the run so far, including called runs: attempts, input_tokens, output_tokens, tokens and cost_usd.",
 		"error":      "The first error; readable in the same places as status.",
 	}
@@ -94,8 +94,8 @@ var (
 		"live":              "Number of running attempts.",
 		"max_in_use":        "Maximum number of units of a quota in use at once, over all runs: max_in_use.NAME.",
 		"breakers":          "State of the circuit_breaker of an agent or a quota: breakers.NAME, an object of state (closed, open or half_open) and failures, the number of failed attempts in a row. If an agent and a quota of the same name both have a breaker, this is the quota's.",
-		"routines":          "State of a routine: routines.NAME, an object of next (start of its next run, in RFC 3339, or null), started and missed (number of moments that started a run, and that did not), waiting (moments whose runs are not created yet) and paused. Routines start runs in tests with run_for.",
-		"changes":           "Changes by rules of adapt, in order: objects of what (max_concurrency or workflow), from, to, why, node (the path of the group, empty for the run), rule (its number; 0 if no rule is active any more) and at (seconds since the start).",
+		"routines":          "State of a routine: routines.NAME, an object of next (start of its next run, in RFC 3339, or null), started and missed (number of scheduled times that started a run, and that did not), waiting (scheduled times whose runs are not created yet) and paused. Routines start runs in tests with run_for.",
+		"changes":           "Changes by rules of adapt, in order: objects of what (max_concurrency or workflow), from, to, why, node (the path of the group, empty for the run), rule (its number; 0 if no rule is active) and at (seconds since the start).",
 		"dispatches":        "Work that was handed in or over: first open work, in the order in which it will be done, then finished work: objects of id, title, body, labels, priority, needs, capabilities, assignee (null: any agent), by (person who handed it in), state (open, held, parked, dead, closed or cancelled), handoff (the document, or null), claim (its holder, or null) and created_at (seconds since the start).",
 		"tickets":           "The store's own backlog, as dispatches.",
 		"claims":            "Claims of items, in the order of the items: objects of item (its name in the store, such as dispatch/ds-1), state, token, loop, agent, run, until (seconds since the start, null without a lease), failures and lost.",

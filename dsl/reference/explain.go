@@ -240,12 +240,12 @@ func (a *Attribute) markdown(title string) string {
 	if a.Default != "" {
 		w.line("\nDefault: " + a.byDefault() + ".")
 	}
-	when := "It must be a literal: flowrun reads it with the file."
+	when := "The value must be a literal: flowrun reads it with the file."
 	switch {
 	case a.Kind == "condition" || a.Kind == "conditions" || a.Kind == "replies":
 		when = "flowrun checks the types with the file, and evaluates the condition during the run."
 	case a.Computed:
-		when = "It can be an expression. flowrun evaluates it when the node starts."
+		when = "The attribute can be an expression. flowrun evaluates it when the node starts."
 	}
 	w.line("\n" + when)
 	if len(a.Members) > 0 {

@@ -38,7 +38,7 @@ var (
 	par      = Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxConcurrency, Doc: "How many attempts inside this node may run at once."}
 	join     = Attr{Name: "join", Kind: Join, Want: value.IntType, Words: []string{"all", "any", "first_success"}, Min: 1, Max: limits.MaxConcurrency, Default: `"all"`, Doc: "When a parallel or a for_each counts as done: a word, a number of successes, or a condition over total, done, succeeded, failed, skipped and result."}
 	lose     = Attr{Name: "losers", Kind: Word, Words: []string{"wait", "cancel", "detach"}, Default: `"wait" for a join of all, "cancel" for others`, Doc: "What happens to the remaining nodes once the join is satisfied."}
-	oner     = Attr{Name: "on_error", Kind: Word, Words: []string{"block", "stop", "continue"}, Default: `"block"`, Doc: "Effect of a failure on other nodes: block blocks the nodes that depend on this one, stop also stops the nodes that run beside it, continue tolerates the failure. It does not tolerate that a person cancelled the node."}
+	oner     = Attr{Name: "on_error", Kind: Word, Words: []string{"block", "stop", "continue"}, Default: `"block"`, Doc: "Effect of a failure on other nodes: block blocks the nodes that depend on this one, stop also stops the nodes that run beside it, continue tolerates the failure. It does not tolerate a node that a person cancelled."}
 	lost     = Attr{Name: "on_lost", Kind: Word, Words: []string{"retry", "fail"}, Default: `"retry"`, Doc: "What happens to an attempt if the flowrun process that runs it dies."}
 	late     = Attr{Name: "on_timeout", Kind: Word, Words: []string{"fail", "hand_in"}, Default: `"fail"`, Doc: "What happens at the timeout. fail: the attempt fails. hand_in: its work so far becomes the output, the gates judge it, and .partial is true. For an agent that is the last line {\"type\":\"partial\",\"output\":…}, or the result that it returns within five seconds of TERM; for run it is the text written so far. If there is none, the attempt fails."}
 	prio     = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -limits.MaxPriority, Max: limits.MaxPriority, Default: `"normal"`, Doc: "Order in which waiting nodes get a free slot: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Ties go to the node with the longest remaining path, as measured in earlier runs, then to the node that was ready first."}
@@ -49,7 +49,7 @@ var (
 	pass     = Attr{Name: "pass_env", Kind: Strings, Doc: "Environment variables that programs receive although their names look secret, such as *TOKEN* and *_KEY. The nearest list wins."}
 	dir      = Attr{Name: "dir", Kind: Value, Want: value.StringType, Default: "the program's folder", Doc: "Working folder, relative to the program's folder."}
 	sh       = Attr{Name: "shell", Kind: Word, Words: []string{"sh", "bash"}, Default: `"sh"`, Doc: "Shell for scripts: sh -e, or bash -eo pipefail."}
-	desc     = Attr{Name: "description", Kind: Text, Doc: "Its purpose, in a sentence."}
+	desc     = Attr{Name: "description", Kind: Text, Doc: "The purpose, in a sentence."}
 	about    = Attr{Name: "description", Kind: Text, Doc: "The purpose of the node, in a sentence. Plans, drawings, runs show and reports print it."}
 	typ      = Attr{Name: "type", Kind: Type, Default: "any", Doc: "Type of its value."}
 	deft     = Attr{Name: "default", Kind: Value, Want: value.AnyType, Doc: "Value if none is given. Without a default, a value is required."}

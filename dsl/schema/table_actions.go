@@ -188,10 +188,10 @@ var Actions = []Action{
 		Attr{Name: "lesson", Kind: Value, Want: value.StringType, Doc: "The lesson."},
 		Attr{Name: "context", Kind: Value, Want: value.StringType, Doc: "When the lesson applies."},
 		Attr{Name: "observation", Kind: Value, Want: value.StringType, Doc: "What happened."},
-		Attr{Name: "type", Kind: Word, Words: EntryTypes, Default: `"insight" with a lesson, else "note"`, Doc: "What sort of entry it is."},
-		Attr{Name: "tags", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "Words to find it by."},
+		Attr{Name: "type", Kind: Word, Words: EntryTypes, Default: `"insight" with a lesson, else "note"`, Doc: "Kind of the entry."},
+		Attr{Name: "tags", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "Words for searching the entry."},
 		Attr{Name: "importance", Kind: Value, Want: value.NumberType, Min: 0, Max: 1, Default: "0.5", Doc: "From 0 to 1."},
-		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "none", Doc: "Agent that made the experience."},
+		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "none", Doc: "Agent with this experience."},
 		Attr{Name: "scope", Kind: Text, Default: `"agent:NAME" with an agent, else "shared"`, Doc: "Visibility: \"shared\", \"run\", \"agent:NAME\" or \"group:NAME\"."})}},
 	{Name: "recall", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "Searches the memory by meaning and words. The output is an object of count, items and text.", Once: true, Attrs: attrs(
 		Attr{Name: "query", Kind: Value, Want: value.StringType, Required: true, Doc: "Search text."},
@@ -206,9 +206,9 @@ var Actions = []Action{
 		Attr{Name: "set", Kind: Value, Want: value.StringType, Doc: "The key to write value to. The output is the value."},
 		Attr{Name: "incr", Kind: Value, Want: value.StringType, Doc: "The key of a number to increase by the attribute by. A key without a value counts as 0. The output is the new number."},
 		Attr{Name: "cas", Kind: Value, Want: value.StringType, Doc: "The key to write value to if its current value equals old. The output is an object of swapped and value (the value afterwards)."},
-		Attr{Name: "delete", Kind: Value, Want: value.StringType, Doc: "The key to remove. The output is whether it had a value."},
+		Attr{Name: "delete", Kind: Value, Want: value.StringType, Doc: "The key to remove. The output is true if the key had a value."},
 		Attr{Name: "scan", Kind: Value, Want: value.StringType, Doc: "The prefix of the keys to read; \"\" means all. The output is a map of values by key."},
-		Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "What set and cas write."},
+		Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "The value that set and cas write."},
 		Attr{Name: "by", Kind: Value, Want: value.NumberType, Default: "1", Doc: "What incr adds; it can be negative."},
 		Attr{Name: "old", Kind: Value, Want: value.AnyType, Default: "null: the key has no value", Doc: "What cas expects."},
 		Attr{Name: "ttl", Kind: Duration, Default: "it does not expire", Doc: "Lifetime of the value that set, cas or incr writes. Without ttl, incr keeps the expiry of the key."},
@@ -216,7 +216,7 @@ var Actions = []Action{
 		Attr{Name: "namespace", Kind: Value, Want: value.StringType, Default: `"default"`, Doc: "Namespace of the key: a literal, or an expression that reads only variables. Keys of different namespaces are different keys."})}},
 	{Name: "emit", Takes: words("gates output"), Block: &Block{Doc: "Publishes an event, exactly once, even if flowrun is killed. Each live run whose workflow waits for the name receives it. The event is durable before the step succeeds. The output is an object of id and duplicate. The step holds no slot.", Once: true, Example: eventExample, Attrs: attrs(
 		Attr{Name: "event", Kind: Text, Required: true, Doc: "The name of the event: small letters, digits, dots, dashes and underscores. Names that begin with flowrun. are flowrun's own."},
-		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "What the event says."},
+		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "The data of the event."},
 		Attr{Name: "key", Kind: Value, Want: value.StringType, Default: "none", Doc: "If an event with the same name and key was published in the last 7 days, the step publishes nothing: duplicate is true, and id is the id of the first event."},
 		Attr{Name: "run", Kind: Value, Want: value.StringType, Default: "all runs that wait for the name", Doc: "Id of the only run that receives the event."})}},
 	{Name: "sync", Takes: words("gates output"), Block: &Block{Doc: "Checks in at a sync point as a party, and waits until each party in needs has checked in and is ready. All runs of a store share the points. The output is an object of checked_in, the names of the parties, and last, which is true for exactly one of the waiting steps. The step holds no slot while it waits. A point is kept for 30 days after the last check-in, and as long as a step waits there.", Once: true, Example: syncExample, Attrs: attrs(
@@ -230,7 +230,7 @@ var Actions = []Action{
 		Attr{Name: "to", Kind: Refs, RefKind: "channel", Required: true, Doc: "The channels, each once."},
 		Attr{Name: "text", Kind: Value, Want: value.StringType, Required: true, Doc: "Text of the message."},
 		Attr{Name: "title", Kind: Value, Want: value.StringType, Default: "the names of the workflow and the step", Doc: "Title, in one line."},
-		Attr{Name: "level", Kind: Value, Want: value.StringType, Default: `"info"`, Doc: "Urgency, in a word of your own such as \"critical\"."},
+		Attr{Name: "level", Kind: Value, Want: value.StringType, Default: `"info"`, Doc: "Urgency, in your own word, such as \"critical\"."},
 		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "Data for a receiver that is a program."})}},
 	{Name: "handoff", Takes: words("gates output"), Block: &Block{Doc: "Hands work over to another agent, exactly once, even if flowrun is killed, and does not wait for it. One transaction of the store adds the work with its document and the message. A loop with a source \"dispatch\" gives the work to that agent, whose request then has the document as handoff;  flowrun dispatch  lists and shows it. The output is an object with the id of the work. The step holds no slot.", Once: true, Example: handoffExample, Attrs: attrs(
 		Attr{Name: "to", Kind: Value, RefKind: "agent", Pools: true, Want: value.StringType, Required: true, Doc: "The agent that continues: agent.NAME, pool.NAME for any member of a pool, pool.NAME[EXPRESSION] for the member with this name, or the name of an agent as text."},
@@ -267,8 +267,8 @@ var Actions = []Action{
 	{Name: "fail", Block: &Block{Doc: "Fails on purpose.", Once: true, Attrs: attrs(
 		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."},
 		Attr{Name: "kind", Kind: Word, Words: []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}, Default: `"blocking"`, Doc: "Kind of the error."},
-		Attr{Name: "reason", Kind: Word, Words: []string{"fail", "undecided"}, Default: `"fail"`, Doc: "Reason of the error: undecided says that a vote decided nothing."},
-		Attr{Name: "group", Kind: Flag, Default: "false", Doc: "Whether the group around the step, or the run if the step is in no group, fails with this error at once and cancels its other nodes."})}},
+		Attr{Name: "reason", Kind: Word, Words: []string{"fail", "undecided"}, Default: `"fail"`, Doc: "Reason of the error: undecided means that a vote had no result."},
+		Attr{Name: "group", Kind: Flag, Default: "false", Doc: "Whether the enclosing group (or the run, if there is no group) fails with this error at once and cancels its other nodes."})}},
 	{Name: "end", Block: &Block{Doc: "Ends the run on purpose: running nodes are cancelled, and finally runs.", Once: true, Attrs: attrs(
 		Attr{Name: "status", Kind: Word, Words: []string{"succeeded", "failed", "cancelled"}, Default: `"succeeded"`, Doc: "Status of the run, unless a node failed earlier."},
 		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."})}},

@@ -34,9 +34,9 @@ var replies = Attr{Name: "replies", Kind: Replies, Required: true, Doc: "Replies
 	Attr{Name: "status", Kind: Value, Want: value.IntType, Min: 100, Max: 599, Default: "200", Doc: "Status of the response to an http step."},
 	Attr{Name: "partial", Kind: Value, Want: value.AnyType, Doc: "Partial output of an agent until its timeout, with hang or a failure."},
 	Attr{Name: "usage", Kind: Value, Want: ReplyUsage, Doc: "Usage that an agent reports: an object of input_tokens, output_tokens, tokens and cost_usd, all optional."},
-	Attr{Name: "takes", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "How long it takes, in virtual time."},
+	Attr{Name: "takes", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "Duration of the attempt, in virtual time."},
 	Attr{Name: "hang", Kind: Flag, Default: "false", Doc: "The attempt never answers, until a timeout, a heartbeat or a cancel ends it."},
-	Attr{Name: "lost", Kind: Flag, Default: "false", Doc: "The attempt falls silent and is lost."},
+	Attr{Name: "lost", Kind: Flag, Default: "false", Doc: "The attempt stops answering and is lost."},
 	Attr{Name: "measured", Kind: Value, Want: value.List(value.NumberType), Doc: "Measurements of a benchmark, one for each sample."})}
 
 // expects are the conditions of a test.
@@ -53,7 +53,7 @@ var testBlocks = map[string]*Block{
 		Attrs: attrs(
 			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Default: "the only one, or the default", Doc: "Workflow to run."},
 			Attr{Name: "loop", Kind: Ref, RefKind: "loop", Default: "the only one, if the test names no workflow and the program has no default workflow, or if the test has items, dispatch or close", Doc: "The loop to run, instead of a workflow. item:WORKFLOW[ID]/NODE is a node in the run of one item, item:WORKFLOW/NODE of all items, and NAME a node with a unique name."},
-			Attr{Name: "loops", Kind: Refs, RefKind: "loop", Default: "one loop", Doc: "Several loops that run at once, over one store: they share the lists that they read, work that is handed in, agents, quotas and the state of the program. A condition reads loops.NAME in place of loop, and agents.NAME adds up all loops. The test needs run_for. In blocks crash, vanish, down and cancel, of = \"NAME\" names a loop."},
+			Attr{Name: "loops", Kind: Refs, RefKind: "loop", Default: "one loop", Doc: "Several loops that run at once, over one store: they share the lists that they read, work that is handed in, agents, quotas and the state of the program. A condition reads loops.NAME instead of loop, and agents.NAME is the sum over all loops. The test needs run_for. In blocks crash, vanish, down and cancel, of = \"NAME\" names a loop."},
 			Attr{Name: "inputs", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "Object with the inputs of the run."},
 			Attr{Name: "vars", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "Object with the variables of the program."},
 			expects,
@@ -66,7 +66,7 @@ var testBlocks = map[string]*Block{
 	"test.step":    {Label: "path", AnyLabel: true, Doc: "Replies for a step: its path such as review/check or each[1], or its name if it is unique. It takes precedence over the stub of the step's agent. STEP/compensate is its compensation.", Attrs: attrs(replies)},
 	"test.gate":    {Label: "name", AnyLabel: true, Doc: "Replies for a gate with run. STEP/GATE is the gate of one step.", Attrs: attrs(replies)},
 	"test.channel": {Label: "name", Doc: "Replies for a channel, one for each try to send. Without a stub, each message succeeds at once. A test never sends a message.", Attrs: attrs(replies)},
-	"test.source":  {Label: "name", AnyLabel: true, Doc: "Replies for a source of the loop, one for each request for its list. output is the list that the source has from then on: items as in the attribute items, with what others have closed or added left out or put in. A reply without output and without a failure lists what the source has. Anything else in output is a malformed answer. error, status and exit_code make the request fail; a reply that hangs fails after a minute.", Attrs: attrs(replies)},
+	"test.source":  {Label: "name", AnyLabel: true, Doc: "Replies for a source of the loop, one for each request for its list. output is the new list of the source: items as in the attribute items, without closed items and with added items. A reply without output and without a failure lists the current items of the source. Anything else in output is a malformed answer. error, status and exit_code make the request fail; a reply that hangs fails after a minute.", Attrs: attrs(replies)},
 	"test.start": {Label: "name", Doc: "Starts a run. All runs of a test share one store; a test with these blocks starts no other run. LABEL/PATH is the path of a node of the run.", Attrs: attrs(
 		Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Default: "that of the test", Doc: "Workflow to run."},
 		Attr{Name: "inputs", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "Object with the inputs of the run."},
@@ -91,7 +91,7 @@ var testBlocks = map[string]*Block{
 		Attr{Name: "comment", Kind: Text, Default: "none", Doc: "Comment of the person."},
 		Attr{Name: "input", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "Object with the inputs of an approval."},
 		Attr{Name: "output", Kind: Value, Want: value.AnyType, Default: "null", Doc: "Output of a finished task, or of an overridden node."},
-		Attr{Name: "shown", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxIterations, Default: "the value shown at that time", Doc: "Which showing of the node the person looked at, counted from 1. A decision for an outdated showing is refused."},
+		Attr{Name: "shown", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxIterations, Default: "the value shown at that time", Doc: "Which version of the question the person saw, counted from 1. A decision for an outdated version is refused."},
 		Attr{Name: "after", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "Time after the node begins to wait for people."})},
 	"test.dispatch": {Label: "id", AnyLabel: true, Doc: "Hands in work for a loop, as flowrun dispatch add does.", Attrs: attrs(
 		Attr{Name: "title", Kind: Text, Default: "the id", Doc: "The work, in one line."},

@@ -25,5 +25,5 @@ var nodeBlocks = map[string]*Block{
 	"case": {Doc: "A branch of a switch. Its nodes run if its condition is true and the conditions of all cases before it are false.",
 		Blocks: innerNodes,
 		Attrs:  attrs(Attr{Name: "when", Kind: Condition, Required: true, Doc: "Evaluated once, when the switch starts, in the order of the cases."})},
-	"default": {Doc: "What a switch does where no case holds.", Once: true, Blocks: innerNodes},
+	"default": {Doc: "The nodes of a switch that run if no case is true.", Once: true, Blocks: innerNodes},
 }

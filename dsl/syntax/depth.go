@@ -210,7 +210,7 @@ func (s *scanner) comment() {
 	}
 	if n > s.most.Token {
 		s.fail(s.i, 2, "F0055", "Comment is too long",
-			fmt.Sprintf("A comment may have at most %s. Keep the text in a file of its own.", bytesText(s.most.Token))+raise("token"))
+			fmt.Sprintf("A comment may have at most %s. Keep the text in a separate file.", bytesText(s.most.Token))+raise("token"))
 		return
 	}
 	s.i += 2 + n + 2

@@ -66,7 +66,7 @@ func habit(f *File, d *diag.Diagnostic) {
 		}
 	case d.Code == "F0025":
 		if text := strings.TrimRight(line, " \t"); oneLiner().MatchString(text) && strings.Count(text, "{")-strings.Count(text, "}") == 1 {
-			d.Code, d.Summary, d.Detail = "F0022", "Block without its closing brace", fmt.Sprintf("A block that begins on one line with its attribute ends there, so its brace is missing at the end of the line:  %.100s }. For more attributes, begin a new line behind the { instead.", strings.TrimSpace(text))
+			d.Code, d.Summary, d.Detail = "F0022", "Block without its closing brace", fmt.Sprintf("A block that begins on one line with its attribute ends there, so its brace is missing at the end of the line:  %.100s }. For more attributes, begin a new line after the { instead.", strings.TrimSpace(text))
 		}
 	case d.Code == "F0022":
 		unclosed(f, d)

@@ -58,7 +58,7 @@ func TestLessons(t *testing.T) {
 		"credentials":  {&Problem{Reason: "http", Status: 401, Message: "bad token"}, "The other side refused access: bad token. Check the credentials before starting."},
 		"too often":    {&Problem{Reason: "http", Status: 429, Message: "slow down"}, "It was too much at once: slow down. Ask less often, or for less."},
 		"a wrong form": {&Problem{Reason: "output_type", Message: "output.verdict is missing"}, "The answer had not the declared form: output.verdict is missing. Keep to the form."},
-		"an agent without words": {&Problem{Reason: "agent", Message: "the agent failed and said no more", Stderr: "no space left on device\n"},
+		"an agent without words": {&Problem{Reason: "agent", Message: "the agent failed without a message", Stderr: "no space left on device\n"},
 			"See to this first: no space left on device."},
 		"a gate's program": {&Problem{Reason: "gate", Gate: "tests", Message: `gate "tests" did not pass: exit code 1`, Stdout: "--- FAIL: TestSum (0.00s)\nFAIL\n"},
 			"The result was refused: --- FAIL: TestSum. Make sure of that before handing in."},

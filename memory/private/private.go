@@ -191,7 +191,7 @@ func mend(path string, why error) string {
 	case errLink:
 		say = "Put the file itself in its place, or remove the link: rm "
 	case errLinks:
-		say = "Copy it to a file of its own, or remove it: rm "
+		say = "Copy it to a separate file, or remove it: rm "
 	}
 	return say + quote(path)
 }

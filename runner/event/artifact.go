@@ -356,7 +356,7 @@ func (f *AttemptFinished) Shown() *AttemptFinished {
 
 func (a *Artifact) load() (*Parts, error) {
 	if a.From == nil {
-		return nil, fmt.Errorf("the artifact %.12s lies in another store", a.Hash)
+		return nil, fmt.Errorf("the artifact %.12s is in another store", a.Hash)
 	}
 	return a.From.Load(a)
 }

@@ -473,7 +473,7 @@ type DispatchRequest struct {
 	Operation DispatchOperation `json:"operation"`
 	Queue     Queue             `json:"queue"`
 	ID        string            `json:"id,omitempty"`  // of show, cancel, close, reopen and hand_over
-	All       bool              `json:"all,omitempty"` // of list: also what is closed or cancelled
+	All       bool              `json:"all,omitempty"` // of list: also closed and cancelled work
 	// Item is what add adds. An item with an id gets that id. Key, if not empty, stands for what the item is about: where an item of the queue
 	// has the id or the key already, nothing is added, and the answer has the id of that item.
 	Item *Item  `json:"item,omitempty"`

@@ -17,8 +17,8 @@ const (
 	RoutineNext    RoutineOperation = "next"    // the moment at which something is due, or null
 	RoutineDue     RoutineOperation = "due"     // takes in the moments that have passed, and lists the runs to start
 	RoutineStarted RoutineOperation = "started" // says what became of moments
-	RoutinePause   RoutineOperation = "pause"   // no moment starts a run from now on
-	RoutineResume  RoutineOperation = "resume"  // moments from now on start runs
+	RoutinePause   RoutineOperation = "pause"   // from now on, the routine starts no runs
+	RoutineResume  RoutineOperation = "resume"  // from now on, the routine starts runs
 	RoutineStarts  RoutineOperation = "starts"  // what the runs of a program begin with
 )
 

@@ -97,7 +97,7 @@ func MakeRoom() (*Room, error) {
 func newRoom(n int, s Supply) *Room {
 	why := fmt.Sprintf("%d at once fit into the %d file descriptors of this process (ulimit -n)", n, s.Descriptors)
 	if s.TasksBy != "" {
-		why = fmt.Sprintf("%d at once fit into what this process may have: %s allows %d processes and threads", n, s.TasksBy, s.Tasks)
+		why = fmt.Sprintf("at most %d at once fit into the limits of this process: %s allows %d processes and threads", n, s.TasksBy, s.Tasks)
 		if s.Descriptors > 0 {
 			why += fmt.Sprintf(", ulimit -n %d file descriptors", s.Descriptors)
 		}

@@ -294,7 +294,7 @@ func TestNobodyHears(t *testing.T) {
 		`emit "answer" { data = { ok = false } }`:                                        "",
 		"emit \"answer\" {\n  data = { ok = true }\n  key = \"k\"\n  after = \"90s\"\n}": "",
 		`emit "answers" {}`: `; unheard emit "answers" (No run waits for an event of this name. The steps name answer, never.)`,
-		`emit "never" {}`:   `; unheard emit "never" (A run got the event, and never came to the step that waits for it.)`,
+		`emit "never" {}`:   `; unheard emit "never" (A run received the event, but never reached the step that waits for it.)`,
 		"check_in \"releases\" {\n  as = \"b\"\n  after = \"1s\"\n}": `; unheard check_in "releases" (No step asked at this sync point. The steps name release.)`,
 		"check_in \"release\" {\n  as = \"b\"\n  after = \"3m\"\n}":  `; unheard check_in "release" (All runs of the test had ended.)`,
 		`cancel { after = "3m" }`:                                    `; unheard cancel (All runs of the test had ended.)`,

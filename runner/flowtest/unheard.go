@@ -111,7 +111,7 @@ func (t *test) whyUnheard(in injected) string {
 	}
 	switch {
 	case len(t.got[in.id]) > 0:
-		return "A run got the event, and never came to the step that waits for it."
+		return "A run received the event, but never reached the step that waits for it."
 	case names[in.Name]:
 		return "No run that waits for this event was live then."
 	}

@@ -66,7 +66,7 @@ func takeValue(text string) (value, rest string, err error) {
 	}
 	line, rest, _ := strings.Cut(rest, "\n")
 	if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-		return "", "", fmt.Errorf("there is text behind the closing quote")
+		return "", "", fmt.Errorf("there is text after the closing quote")
 	}
 	return value, rest, nil
 }

@@ -22,7 +22,7 @@ func TestEnvErrors(t *testing.T) {
 		"A=1\nhunter22\n":       "line 2: it is not of the form NAME=VALUE",
 		"=hunter22":             "line 1: it is not of the form NAME=VALUE",
 		"A='x\ny'\nB='hunter22": "line 3: a quote is not closed",
-		"A='x' hunter22":        "line 1: there is text behind the closing quote",
+		"A='x' hunter22":        "line 1: there is text after the closing quote",
 	} {
 		_, err := parseEnvFile(text)
 		if err == nil || err.Error() != want || strings.Contains(err.Error(), "hunter22") {

@@ -59,7 +59,7 @@ func DecodeHeader(b []byte) (Header, error) {
 	}
 	switch {
 	case h.Format < Format:
-		return h, fmt.Errorf("the journal of run %s has format %d, from before the first release; this release reads format %d only: start the run anew", h.Run, h.Format, Format)
+		return h, fmt.Errorf("the journal of run %s has format %d, from before the first release; this release reads format %d only: start a new run", h.Run, h.Format, Format)
 	case h.Format > Format:
 		return h, fmt.Errorf("the journal of run %s has format %d; this release reads format %d: use a newer flowrun", h.Run, h.Format, Format)
 	}

@@ -59,7 +59,7 @@ func (b *Binding) Watch(run string, events []event.Event, r *event.Reaction) {
 }
 
 // unkept begins the warning that a learning could not be written.
-const unkept = "what was learned is not kept yet: "
+const unkept = "the learnings are not stored yet: "
 
 // learnFrom takes one lesson. The learnings of a run stay pending if one of them could not be written.
 func (b *Binding) learnFrom(x lesson) {

@@ -471,7 +471,7 @@ func shut(rows Rows, needs []string, now event.Time) (why, need string, until ev
 				return "", "", 0, err
 			}
 			if next > max(now, until) {
-				why, need, until = fmt.Sprintf("what %s may spend is spent", key), key, next
+				why, need, until = fmt.Sprintf("the spending limit of %s is reached", key), key, next
 			}
 		}
 	}

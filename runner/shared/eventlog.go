@@ -286,7 +286,7 @@ func checkReceiver(rows Rows, r *event.EmitRequest, now event.Time) error {
 		return false
 	})
 	if err == nil && !there {
-		err = refuse("the event %q has no receiver: no run %.80q waits for it, because there is none, it has ended, or its workflow waits for other events", r.Name, r.Run)
+		err = refuse("the event %q has no receiver: run %.80q does not exist, has ended, or its workflow waits for other events", r.Name, r.Run)
 	}
 	return err
 }

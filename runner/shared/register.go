@@ -99,7 +99,7 @@ func register(rows Rows, r *event.RegisterRequest, now event.Time) (a Answer, er
 			return a, err
 		}
 		if n >= MaxPrograms {
-			return a, refuse("the store has %d registered programs, which is the limit: remove one that is not needed any more", MaxPrograms)
+			return a, refuse("the store has %d registered programs, which is the limit: remove one that is no longer needed", MaxPrograms)
 		}
 	}
 	c := &changes{}

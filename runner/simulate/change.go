@@ -55,7 +55,7 @@ func slots(w *ir.Workflow, given int) int {
 	return int(math.Max(n, 0))
 }
 
-// fewerRetries copies a program, with one attempt less in each block retry that has more than one. It reports whether there is such a block.
+// fewerRetries copies a program, with one attempt less in each retry block that has more than one. It reports whether there is such a block.
 func fewerRetries(p *ir.Program) (fewer *ir.Program, changed bool, err error) {
 	fewer, err = ir.Load(p.Canonical())
 	if err != nil {

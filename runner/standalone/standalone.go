@@ -82,7 +82,7 @@ func (s *Store) Logs() logs.Folder { return logs.Folder(s.Dir()) }
 // called.
 func (s *Store) Follow(run string) (stop func(), err error) {
 	if !s.SeesLogs() {
-		return nil, errors.New("it stays with the worker meanwhile, because workers and this process share no folder")
+		return nil, errors.New("it stays with the worker until then, because workers and this process share no folder")
 	}
 	return follow.Mark(s.Dir(), run)
 }

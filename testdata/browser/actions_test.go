@@ -319,7 +319,7 @@ var actions = []action{
 		}},
 	{name: "dispatch work", page: at("/loops"), form: "POST /dispatch", button: "Dispatch", fill: []fill{{"title", "Fix it"}, {"to", "nobody"}, {"priority", "3"}, {"body", "Soon."}}, says: "The work was handed in.", shows: "Fix it",
 		stored: of("/dispatch", `"title":"Fix it"`, `"priority":3`, "Soon."), then: func(s *stage) { s.id = s.work() }},
-	{name: "take work back", page: func(s *stage) string { s.id = s.work(); return "/loops" }, form: "POST /dispatch/{id}/cancel", button: "Take back", says: "The work was taken back.",
+	{name: "take work back", page: func(s *stage) string { s.id = s.work(); return "/loops" }, form: "POST /dispatch/{id}/cancel", button: "Take back", says: "The work was cancelled.",
 		stored: func(s *stage) []answer {
 			return []answer{{path: "/dispatch", lacks: []string{`"id":"` + s.id + `","`}}}
 		}},

@@ -21,7 +21,7 @@ type Foreign struct {
 }
 
 func (f *Foreign) Error() string {
-	text := "its database holds what flowrun never puts there: " + strings.Join(f.Objects, ", ")
+	text := "its database has content that flowrun never writes: " + strings.Join(f.Objects, ", ")
 	if f.More > 0 {
 		text += fmt.Sprintf(" and %d more", f.More)
 	}
@@ -32,7 +32,7 @@ func (f *Foreign) Error() string {
 type Changed struct{ Object string }
 
 func (c *Changed) Error() string {
-	return "in its database, " + c.Object + " is missing or is not what flowrun made"
+	return "in its database, " + c.Object + " is missing or was not created by flowrun"
 }
 
 const (

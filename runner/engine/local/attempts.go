@@ -71,7 +71,7 @@ func (a *attempts) executeAttempt(ctx context.Context, r event.Attempt) event.At
 func (a *attempts) callExecutor(ctx context.Context, r event.Attempt) (f event.AttemptFinished) {
 	defer func() {
 		if p := recover(); p != nil {
-			message := fmt.Sprintf("a defect in flowrun: %v; what the attempt did is unknown", p)
+			message := fmt.Sprintf("a bug in flowrun: %v; what the attempt did is unknown", p)
 			f = event.AttemptFinished{Outcome: event.Failed,
 				Error: &event.Error{Kind: event.Fatal, Reason: event.ReasonLost, Message: message, ExitCode: -1}}
 		}

@@ -151,7 +151,7 @@ func (h *Host) missesPlace(ctx context.Context, d *workflowservice.DescribeWorkf
 	if names, err := h.pollersOf(ctx, wire.PlaceQueue(s.Place), enums.TASK_QUEUE_TYPE_ACTIVITY); err != nil || len(names) > 0 {
 		return ""
 	}
-	return "its worktree lies in " + s.Place + noStore
+	return "its worktree is in " + s.Place + noStore
 }
 
 const noStore = ", and no worker has that store: start one in a workspace of it"

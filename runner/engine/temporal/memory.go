@@ -58,7 +58,7 @@ func (h *Host) startMemory(ctx context.Context, x *work.Worker, o *MemoryOptions
 	}
 	for _, name := range served {
 		if !strings.HasSuffix(name, tag) {
-			return nil, fmt.Errorf("the worker %s serves the memory of another folder, and the memory of runs lies in one: stop that worker first, or use the folder of its machine.\nA worker that was killed counts for up to a minute", name)
+			return nil, fmt.Errorf("the worker %s serves the memory of another folder, and all runs use one memory: stop that worker first, or use the folder of its machine.\nA worker that was killed counts for up to a minute", name)
 		}
 	}
 	w := worker.New(h.client, wire.MemoryQueue(h.options.Store), worker.Options{Identity: nameOfProcess() + tag,
@@ -190,5 +190,5 @@ func (h *Host) missesMemory(ctx context.Context, d *workflowservice.DescribeWork
 			return "a step waits for the memory: " + ErrNoMemory.Error()
 		}
 	}
-	return "agents work without what was learned: " + ErrNoMemory.Error()
+	return "agents work without learnings: " + ErrNoMemory.Error()
 }

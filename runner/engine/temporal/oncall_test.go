@@ -137,7 +137,7 @@ func TestOlderWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer terminate(t, id)
-	const says = "a newer release keeps what runs share"
+	const says = "a newer release has taken over the shared state"
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err = h.Serve(ctx, &work.Worker{Workspace: t.TempDir()}, temporal.WorkerOptions{})

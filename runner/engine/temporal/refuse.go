@@ -33,7 +33,7 @@ func Refuse(p *ir.Program, workflow string, first *event.RunStarted) error {
 		}
 	}
 	if len(first.Results) > 0 {
-		c.add("the run repeats another one, whose results lie in a store")
+		c.add("the run repeats another one, whose results are in a store")
 	}
 	c.workflow(workflow)
 	for i := range p.Ons {

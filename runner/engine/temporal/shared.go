@@ -336,20 +336,20 @@ func (h *Host) askOnce(ctx context.Context, r wire.Request) (wire.Reply, error) 
 	return replies[0], refusalOf(replies[0], nil)
 }
 
-// explainSilence says why what runs share does not answer.
+// explainSilence says why the shared state does not answer.
 func (h *Host) explainSilence(err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
 	defer cancel()
 	_, trouble, bad := h.About(ctx)
 	switch served, unknown := h.isServed(ctx, wire.ShareQueue(h.options.Store)); {
 	case unknown == nil && !served:
-		return fmt.Errorf("no worker serves what runs share (queue %s): start a worker: %w", wire.ShareQueue(h.options.Store), err)
+		return fmt.Errorf("no worker serves the shared state (queue %s): start a worker: %w", wire.ShareQueue(h.options.Store), err)
 	case trouble != "":
-		return fmt.Errorf("what runs share does not continue: %s: %w", trouble, err)
+		return fmt.Errorf("the shared state does not continue: %s: %w", trouble, err)
 	case bad != nil:
-		return fmt.Errorf("what runs share does not answer: %w", bad)
+		return fmt.Errorf("the shared state does not answer: %w", bad)
 	}
-	return fmt.Errorf("what runs share does not answer in time: %w", err)
+	return fmt.Errorf("the shared state does not answer in time: %w", err)
 }
 
 // lookTimeout is how long a look at why something does not answer may take.

@@ -336,7 +336,7 @@ func TestServices(t *testing.T) {
 		{"lost", "", `error blocking/http: GET URL: status 404 Not Found: 404 page not found`},
 		{"page", "", `error blocking/agent: URL: the answer is not JSON: at byte 0: invalid character '<' looking for beginning of value`},
 		{"grpc", "", `error blocking/agent: URL: the card of the agent names no address for JSON-RPC of the protocol 1.0 or 0.3`},
-		{"elsewhere", "", `error blocking/start: URL names an address at another origin, http://127.0.0.1:1, which would be sent what the file says in headers`},
+		{"elsewhere", "", `error blocking/start: URL names an address at another origin, http://127.0.0.1:1, which would receive the headers of the file`},
 		{"unknown", "", `error blocking/agent: URL: METHOD: error -32601: no such method`},
 		{"internal", "", `error transient/agent: URL: METHOD: error -32603: upstream status 503`},
 		{"empty", "", `error recoverable/agent: URL: the answer is neither a task nor a message`},

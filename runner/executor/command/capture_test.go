@@ -121,7 +121,7 @@ func TestLogBound(t *testing.T) {
 		got, err := os.ReadFile(filepath.Join(dir, c.logName()))
 		want := string(text[:3*limits.MaxStream])
 		if extra > 0 {
-			want += "\n[flowrun: the log ends here; more than its bound came]\n"
+			want += "\n[flowrun: the log ends here: it has reached its limit]\n"
 		}
 		if err != nil || string(got) != want {
 			t.Errorf("%d bytes beyond: the log has %d bytes, want %d, %v", extra, len(got), len(want), err)

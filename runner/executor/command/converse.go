@@ -22,7 +22,7 @@ const (
 )
 
 // errUnread ends a conversation whose program says more than its reader takes.
-var errUnread = errors.New("the program said more than could be read")
+var errUnread = errors.New("the program printed more than could be read")
 
 // Converse carries out an attempt whose program is spoken to while it runs. speak is called in a goroutine of its own once the program has
 // started; when it returns, the standard input of the program ends, and a program that does not end by itself within a second is sent TERM.

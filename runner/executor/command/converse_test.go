@@ -76,7 +76,7 @@ func TestConversations(t *testing.T) {
 				err = fmt.Errorf("%d bytes were kept", n)
 			}
 			return broken(err)
-		}, `error transient/agent: the program said more than could be read`},
+		}, `error transient/agent: the program printed more than could be read`},
 		{"a time that is over, and a goodbye", `read x; read x; echo bye; read x || :`, 300 * time.Millisecond, func(ctx context.Context, p io.ReadWriteCloser, ans *event.AttemptFinished) *event.Error {
 			_, _ = io.WriteString(p, "hello\n")
 			<-ctx.Done()

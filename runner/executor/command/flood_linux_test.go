@@ -41,7 +41,7 @@ func TestFlood(t *testing.T) {
 		if over < 0 && try < 3 {
 			continue
 		}
-		const last = "more than its bound came]\n"
+		const last = "it has reached its limit]\n"
 		if over <= 0 || over > 200 || !strings.HasSuffix(string(log), last) {
 			t.Errorf("the log has %d bytes beyond its bound, and ends with %q", over, log[max(0, len(log)-60):])
 		}

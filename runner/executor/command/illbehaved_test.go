@@ -68,7 +68,7 @@ func TestIllBehaved(t *testing.T) {
 		{name: "forks a grandchild that holds the pipe", script: result + `; sleep 1000 &`, want: "ok exit=0"},
 		{name: "setsid", script: result + `; setsid sleep 1000 &`, want: "ok exit=0"},
 		{name: "its grandchild floods after its end", script: result + `; yes &`, want: "ok exit=0"},
-		{name: "a result too late", script: `(sleep 5; ` + result + `) &`, want: "error exit=0 blocking/bad_json: the agent said nothing"},
+		{name: "a result too late", script: `(sleep 5; ` + result + `) &`, want: "error exit=0 blocking/bad_json: the agent printed nothing"},
 		{name: "ignores TERM", prepares: true, script: `trap "" TERM; while :; do sleep 0.05; done`, want: "error transient/timeout/SIGKILL: timed out"},
 		{name: "its grandchild ignores TERM", prepares: true, script: `(trap "" TERM; while :; do sleep 0.05; done) & wait`, want: "error transient/timeout/SIGTERM: timed out"},
 		{name: "sleeps for ever", script: `sleep 1000`, want: "error transient/timeout/SIGTERM: timed out"},

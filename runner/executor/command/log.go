@@ -98,7 +98,7 @@ func (l *logFile) write(p []byte) {
 	l.left -= int64(len(fits))
 	_, err := l.f.Write(fits)
 	if err == nil && len(fits) < len(p) {
-		_, err = l.f.WriteString("\n[flowrun: the log ends here; more than its bound came]\n")
+		_, err = l.f.WriteString("\n[flowrun: the log ends here: it has reached its limit]\n")
 		l.close()
 	}
 	if err != nil {

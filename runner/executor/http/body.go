@@ -8,7 +8,7 @@ import (
 )
 
 // errTooLarge says that a body goes beyond its bound.
-var errTooLarge = errors.New("the body is larger than its bound")
+var errTooLarge = errors.New("the body is larger than its limit")
 
 // zipSlack is how much longer than its content a packed body may be. What cannot be packed grows by less than a thousandth;
 // more is there only to keep us busy.

@@ -118,7 +118,7 @@ func (p *Peer) note(failure *event.Error) {
 // RoundTrip sends one request, as net/http asks it.
 func (p *Peer) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 	if origin(req.URL) != origin(p.URL) {
-		err := refused("%s names an address at another origin, %s, which would be sent what the file says in headers", p.name, origin(req.URL))
+		err := refused("%s names an address at another origin, %s, which would receive the headers of the file", p.name, origin(req.URL))
 		p.note(err)
 		return nil, errors.New(err.Message)
 	}

@@ -269,7 +269,7 @@ func (s *Session) carryOut(ctx context.Context, ans *event.AttemptFinished) *eve
 	ans.Stdout = executor.Clip(r.Text, limits.MaxStream)
 	if r.Failed {
 		if r.Text == "" {
-			r.Text = "the tool failed and said no more"
+			r.Text = "the tool failed without a message"
 		}
 		return failed(event.Recoverable, "%s", r.Text)
 	}

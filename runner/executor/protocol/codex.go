@@ -37,7 +37,7 @@ func (l *Lines) codex(m map[string]any) bool {
 		l.finals++
 		l.usage = used(m)
 		if !l.did { // what a model says as a refusal is not among the events
-			l.failure = readFailure(nil, map[string]any{"message": "the model said nothing and did nothing; it may have refused the task"})
+			l.failure = readFailure(nil, map[string]any{"message": "the model returned no text and no action; it may have refused the task"})
 		}
 		l.result = map[string]value.Value{"result": l.said, "session_id": l.thread, "usage": m["usage"]}
 	case "turn.failed":

@@ -121,7 +121,7 @@ func (l *Lines) End() *event.Error {
 	}
 	if l.finals > 1 {
 		return &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, ExitCode: -1,
-			Message: fmt.Sprintf("the agent gave %d results or errors; one is the last word", l.finals)}
+			Message: fmt.Sprintf("the agent gave %d results or errors; exactly one is allowed", l.finals)}
 	}
 	return l.failure
 }
@@ -250,7 +250,7 @@ func told(m map[string]any) string {
 
 // readFailure reads an error that an agent reports. A kind that there is not is recoverable.
 func readFailure(now func() time.Time, m map[string]any) *event.Error {
-	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, Message: "the agent failed and said no more"}
+	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, Message: "the agent failed without a message"}
 	if kind, _ := m["kind"].(string); slices.Contains(event.ErrorKinds, event.ErrorKind(kind)) {
 		e.Kind = event.ErrorKind(kind)
 	}
@@ -298,7 +298,7 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		if l.spoke {
 			return bad("the agent ended without a result")
 		}
-		return bad("the agent said nothing")
+		return bad("the agent printed nothing")
 	}
 	v, err := value.Decode(l.rest)
 	if err != nil { // a model often puts its JSON into a fenced block, among sentences
@@ -321,7 +321,7 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		return bad("the agent's output is JSON, but not an object; print {\"type\":\"result\",\"output\":…} for other values")
 	}
 	if t, typed := m["type"]; typed {
-		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, partial, session, remember, result, error", value.Append(nil, t))
+		return bad("the agent's message has the type %.60s, which is not one of progress, heartbeat, log, partial, session, remember, result, error", value.Append(nil, t))
 	}
 	return m, nil
 }

@@ -118,7 +118,7 @@ func TestPageSaysTheBounds(t *testing.T) {
 func TestAssistants(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"type":"result","is_error":true,"result":"no credit","subtype":"error_during_execution"}`: "recoverable: no credit",
-		`{"type":"result","is_error":true}`:               "recoverable: the agent failed and said no more",
+		`{"type":"result","is_error":true}`:               "recoverable: the agent failed without a message",
 		`{"type":"result","is_error":false,"result":""}`:  `{"is_error":false,"result":""}`,
 		`{"type":"result"}`:                               `null`,
 		`{"type":"result","output":null,"result":"x"}`:    `null`,

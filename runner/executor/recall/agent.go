@@ -31,7 +31,7 @@ func (x *Executor) agent(ctx context.Context, a event.Attempt) event.AttemptFini
 	ans := x.next.Execute(executor.WithNotes(ctx, n.hear), a)
 	warn(&ans, warning)
 	if err := n.close(); err != nil {
-		warn(&ans, "what it noted was not kept: "+clip(err))
+		warn(&ans, "its notes were not kept: "+clip(err))
 	}
 	ans.Recalled = found.Entries
 	return ans

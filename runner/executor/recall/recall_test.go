@@ -122,9 +122,9 @@ func TestWarningsStandTogether(t *testing.T) {
 func TestMemoryThatFails(t *testing.T) {
 	broken := errors.New("disk I/O error")
 	for name, x := range map[string]*recall.Executor{
-		"it has no memory: disk I/O error":               recall.New(told(0), opened(nil, broken)),
-		"nothing was recalled: disk I/O error":           recall.New(told(0), opened(&book{err: broken}, nil)),
-		"what it noted was not kept: of 2 notes: disk I": recall.New(told(2), opened(&book{err: broken}, nil)),
+		"it has no memory: disk I/O error":            recall.New(told(0), opened(nil, broken)),
+		"nothing was recalled: disk I/O error":        recall.New(told(0), opened(&book{err: broken}, nil)),
+		"its notes were not kept: of 2 notes: disk I": recall.New(told(2), opened(&book{err: broken}, nil)),
 	} {
 		if ans := x.Execute(context.Background(), task()); ans.Outcome != event.OK || !strings.Contains(ans.Warning, name) {
 			t.Errorf("%+v, want the warning %q", ans, name)

@@ -133,7 +133,7 @@ func (x *Executor) input(r ir.Ref, l *event.Late, d *derived) (value.Value, erro
 		return nil, err
 	}
 	if len(l.Enum) > 0 && !slices.ContainsFunc(l.Enum, func(e value.Value) bool { return value.Equal(e, v) }) {
-		return nil, errors.New("it is none of the values that it can be")
+		return nil, errors.New("it is not one of the allowed values")
 	}
 	for i := range l.Rules {
 		rule := l.Rules[i]

@@ -18,7 +18,7 @@ func Flaw(v value.Value) string {
 	size := 0
 	for _, s := range mask.Strings(v) {
 		if len(s) < mask.MinSecret {
-			return fmt.Sprintf("a part of it has fewer than %d bytes: that cannot be told from other text, and so not be masked",
+			return fmt.Sprintf("a part of it has fewer than %d bytes: it cannot be distinguished from other text, so it cannot be masked",
 				mask.MinSecret)
 		}
 		size += len(s)

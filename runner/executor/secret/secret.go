@@ -175,7 +175,7 @@ func (x *Executor) masker(a *event.Attempt, own []string) (*mask.Masker, error) 
 		size += len(s)
 	}
 	if size > mask.MaxSecrets {
-		return nil, fmt.Errorf("what is computed from secrets has %d bytes, and %d can be masked", size, mask.MaxSecrets)
+		return nil, fmt.Errorf("the values computed from secrets have %d bytes, and at most %d can be masked", size, mask.MaxSecrets)
 	}
 	return m.And(mask.New(own)), nil
 }

@@ -170,7 +170,7 @@ func TestFailures(t *testing.T) {
 		"argv: a list of a program and its arguments is needed, but this is (sensitive)":       late(request.Argv, "var.token", theToken),
 		`http.url: "(sensitive)" is not a URL that begins with http:// or https:// and a host`: late(request.URL, "var.token", theToken),
 		"task: too short": judged("input.a", "too short", nil),
-		"stdin: it is none of the values that it can be":               judged("", "", []value.Value{"x"}),
+		"stdin: it is not one of the allowed values":                   judged("", "", []value.Value{"x"}),
 		"with: var.gone is not known where the attempt is carried out": late(request.With, "x", ir.Ref{Root: "var", Name: "gone"}),
 	} {
 		ans := x.Execute(context.Background(), event.Attempt{Ticket: 3, Agent: &event.AgentRequest{}, HTTP: &event.HTTPRequest{}, Late: []event.Late{l}})
@@ -357,7 +357,7 @@ func TestComputed(t *testing.T) {
 // A text that is too large to be masked is not handed on.
 func TestComputedIsTooLarge(t *testing.T) {
 	got := expressions(t, "", nil, `upper(repeat(var.token, 4000))`)
-	if !strings.Contains(got, "what is computed from secrets has 8") || !strings.Contains(got, "can be masked") {
+	if !strings.Contains(got, "the values computed from secrets have 8") || !strings.Contains(got, "can be masked") {
 		t.Error(got)
 	}
 }

@@ -211,7 +211,7 @@ func (a *app) sayDefaultsAgain(kind, run string, then, now []ir.Variable, kept m
 func adviseAgain(no *retry.Refusal, run string) string {
 	switch no.Advice {
 	case retry.OnlyNode:
-		return "To run it all the same: --only " + no.Node
+		return "To run it anyway: --only " + no.Node
 	case retry.FromNode:
 		return "To run a step again, and all nodes that depend on it: --from STEP"
 	case retry.FromOrAnew:

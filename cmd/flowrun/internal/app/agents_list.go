@@ -11,7 +11,7 @@ import (
 func (a *app) newAgentsListCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use: "list", Short: "List the agents with bounds that runs of the store have asked for, and those that are stopped", Args: between(0, 0, ""),
+		Use: "list", Short: "List the agents with limits that runs of the store have used, and the stopped agents", Args: between(0, 0, ""),
 		Long: "list prints each agent with its state (started or stopped) and the number of attempts that wait for it.",
 		RunE: func(*cobra.Command, []string) error { return a.runAgentsList(asJSON) },
 	}
@@ -39,7 +39,7 @@ func (a *app) runAgentsList(asJSON bool) error {
 		return ui.WriteJSON(a.out, map[string]any{"agents": list})
 	}
 	if len(list) == 0 {
-		a.err.Printf("No run of this store has asked for an agent with a bound, and no agent is stopped.\n")
+		a.err.Printf("No run in this store has used an agent with a limit, and no agent is stopped.\n")
 	}
 	for _, l := range list {
 		state := "started"

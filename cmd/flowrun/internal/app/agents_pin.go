@@ -28,9 +28,9 @@ annotations. Read it, and check it in: with
 
   pin = file("search.tool.json")
 
-in the agent, validate checks the arguments of each step against the schema, and a run refuses a server that describes the tool in other words.
+in the agent, validate checks the arguments of each step against the schema, and a run refuses a server with another description of the tool.
 
-Of an agent of type chat, pin prints the descriptions of the tools that a block server names, for the pin of that block.
+Of an agent of type chat, pin prints the descriptions of the tools that a server block names, for the pin of that block.
 
   flowrun agents pin search --out search.tool.json
   flowrun agents pin clerk --server files --out files.tools.json`,
@@ -95,7 +95,7 @@ func pinOf(out string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*pin[ \t]*=[ \t]*file\("(?:[^"]*/)?` + regexp.QuoteMeta(filepath.Base(out)) + `"\)`)
 }
 
-// pinned finds the agent, and for one of type chat the block server. Its name is in o.Server then.
+// pinned finds the agent, and for one of type chat the server block. Its name is in o.Server then.
 func (a *app) pinned(p *program, o *args.AgentsPin) (*ir.Agent, *ir.ToolServer, error) {
 	i := slices.IndexFunc(p.ir.Agents, func(g ir.Agent) bool { return g.Name == o.Name })
 	if i < 0 {
@@ -112,7 +112,7 @@ func (a *app) pinned(p *program, o *args.AgentsPin) (*ir.Agent, *ir.ToolServer, 
 		servers = agent.Servers
 	}
 	if len(servers) == 0 {
-		a.err.Printf("agent %s has the type %s, and no block server; it has no tool to pin\n", ui.Quote(o.Name), agent.Type)
+		a.err.Printf("agent %s has the type %s, and no server block; it has no tool to pin\n", ui.Quote(o.Name), agent.Type)
 		return nil, nil, &ended{exitNo}
 	}
 	names := make([]string, len(servers))
@@ -127,7 +127,7 @@ func (a *app) pinned(p *program, o *args.AgentsPin) (*ir.Agent, *ir.ToolServer, 
 	}
 	hint := "It has " + ui.First(names, len(names)) + "."
 	if o.Server == "" {
-		return nil, nil, &args.Error{Message: fmt.Sprintf("agent %s has several servers: say which with --server", ui.Quote(o.Name)), Hint: hint}
+		return nil, nil, &args.Error{Message: fmt.Sprintf("agent %s has several servers: choose one with --server", ui.Quote(o.Name)), Hint: hint}
 	}
 	if near := diag.Nearest(o.Server, names); near != "" {
 		hint = fmt.Sprintf("Did you mean %s?", ui.Quote(near))
@@ -135,7 +135,7 @@ func (a *app) pinned(p *program, o *args.AgentsPin) (*ir.Agent, *ir.ToolServer, 
 	return nil, nil, &args.Error{Message: fmt.Sprintf("agent %s has no server %s", ui.Quote(o.Name), ui.Quote(o.Server)), Hint: hint}
 }
 
-// selectPinned gives the descriptions of the tools that a block server names, in its order.
+// selectPinned gives the descriptions of the tools that a server block names, in its order.
 func selectPinned(s *ir.ToolServer, described []value.Value) (out []value.Value, failure string) {
 	for _, t := range s.Tools {
 		i := slices.IndexFunc(described, func(d value.Value) bool { return d.(map[string]any)["name"] == t.Name })

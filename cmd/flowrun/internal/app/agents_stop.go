@@ -13,7 +13,7 @@ func (a *app) newAgentsStopCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "stop NAME", Short: "Stop an agent in all runs of the store", Args: between(1, 1, "NAME"),
-		Long: "stop keeps new attempts of the agent NAME from starting, in all runs of the store, until \"flowrun agents start NAME\". NAME needs no bounds in the file. The exit code is 1 if the agent is stopped already.",
+		Long: "stop keeps new attempts of the agent NAME from starting, in all runs of the store, until \"flowrun agents start NAME\". NAME does not need a limit in the file. The exit code is 1 if the agent is stopped already.",
 		RunE: func(_ *cobra.Command, words []string) error { return a.runAgentsStop(words[0], asJSON) },
 	}
 	jsonFlag(c, &asJSON)
@@ -34,7 +34,7 @@ func (a *app) runAgentsStop(name string, asJSON bool) error {
 	case !changed:
 		a.err.Printf("the agent %s is stopped already\n", ui.Quote(name))
 	case !slices.ContainsFunc(limits, func(l event.Limit) bool { return l.Kind == event.NeedAgent && l.Name == name }):
-		a.err.Printf("no run of this store has asked for the agent %s; it is stopped all the same\n", ui.Quote(name))
+		a.err.Printf("no run in this store has used the agent %s; it is stopped anyway\n", ui.Quote(name))
 	}
 	if err == nil && !changed {
 		err = &ended{exitNo}

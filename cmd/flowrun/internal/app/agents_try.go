@@ -22,11 +22,8 @@ const agentsTryTask = "Say hello in one short sentence. Change no files and run 
 func (a *app) newAgentsTryCommand() *cobra.Command {
 	o := args.Trial{Task: agentsTryTask}
 	c := &cobra.Command{
-		Use: "test NAME [FILE|DIR]", Short: "Call an agent once, and show what goes over the wire", Args: between(1, 2, "NAME"),
-		Long: `test calls the agent NAME of a program once, outside of any run, with a short task unless you give one. It prints what flowrun sends to
-the agent and what the agent sends back, line by line and without secrets, and then the answer as a step would get it, what it used, and
-the time. The call is real: a model that costs money costs it, and a program starts. Nothing is recorded, and bounds, quotas and the memory
-of the agent do not apply. The exit code is 1 if the agent fails, or if its output is not of its type.
+		Use: "test NAME [FILE|DIR]", Short: "Call an agent once, and show the messages", Args: between(1, 2, "NAME"),
+		Long: `test calls the agent NAME of a program once, outside of any run, with a short task unless you give one. It prints the request and the reply line by line, without secrets, and then the output that a step would get, the usage and the time. The call is real: a program starts, and a call to a paid model costs money. Nothing is recorded, and limits, quotas and the memory of the agent do not apply. The exit code is 1 if the agent fails, or if its output is not of its type.
 
   flowrun agents test writer --task "Which model are you?" --var key=...`,
 		RunE: func(_ *cobra.Command, words []string) error {
@@ -40,7 +37,7 @@ of the agent do not apply. The exit code is 1 if the agent fails, or if its outp
 	f := c.Flags()
 	f.StringVar(&o.Task, "task", o.Task, "the `text` of the task")
 	f.StringVar(&o.With, "with", "", "the value of with, as `JSON`")
-	f.DurationVar(&o.Timeout, "timeout", time.Minute, "the longest time of the call; the agent's own timeout also counts")
+	f.DurationVar(&o.Timeout, "timeout", time.Minute, "the maximum time of the call; the agent's own timeout also applies")
 	variableFlags(c, &o.Given)
 	jsonFlag(c, &o.JSON)
 	return c

@@ -42,7 +42,7 @@ func TestAPanicIsOneLine(t *testing.T) {
 		if code := a.reportError(nil, &panicked{"boom", []byte("goroutine 1")}); code != exitCouldNot {
 			t.Error(code)
 		}
-		if !strings.HasSuffix(err.String(), "flowrun: a defect in flowrun: boom\n") || strings.Contains(err.String(), "goroutine") != (debug != "") || out.Len() > 0 {
+		if !strings.HasSuffix(err.String(), "flowrun: a bug in flowrun: boom\n") || strings.Contains(err.String(), "goroutine") != (debug != "") || out.Len() > 0 {
 			t.Errorf("%q", err.String())
 		}
 	}

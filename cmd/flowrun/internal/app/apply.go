@@ -22,8 +22,8 @@ func (a *app) newApplyCommand() *cobra.Command {
 default = true. Progress goes to standard error, outputs go to standard output. Each value is read by its declared type;
 @FILE reads the value from a file, - reads it from standard input. FLOWRUN_VAR_x gives variable x; --env-file overrides it,
 --var-file overrides both, --var overrides all. Sensitive values are not recorded: resume reads them from the same place again.
-What starts runs of the program by itself is registered: its blocks on, its routines and its loops. flowrun serve starts these runs and keeps
-the loops running; see flowrun programs list. On a Temporal server workers do that.`,
+apply also registers the parts of the program that start runs automatically: its "on" blocks, its routines and its loops. flowrun serve starts these runs and keeps
+the loops running; see flowrun programs list. On a Temporal server, the workers do this.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Path = words[0]
 			if len(words) > 1 {
@@ -35,8 +35,8 @@ the loops running; see flowrun programs list. On a Temporal server workers do th
 	}
 	f := c.Flags()
 	valueFlags(c, &o.Given)
-	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, in place of the workflow's max_concurrency")
-	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and all that it needs; can be repeated")
+	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, instead of the workflow's max_concurrency")
+	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and its dependencies; can be repeated")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
 	f.BoolVar(&o.Detach, "detach", false, "hand the run to the daemon of the store (flowrun serve) or to the workers of the engine, print its id, and return")

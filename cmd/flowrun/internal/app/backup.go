@@ -17,12 +17,10 @@ func (a *app) newBackupCommand() *cobra.Command {
 	var r args.Backup
 	c := &cobra.Command{
 		Use: "backup", Short: "Copy the store, while it is in use, and check the copy", Args: between(0, 0, ""),
-		Long: `backup writes a copy of the store: runs, state under keys, queues, logs and memory, as they are at one moment. Runs continue meanwhile. The copy is
-checked before it counts: each journal is read from its first event to its last. It is a store itself, in the folder backups of the store,
-named by the time in UTC:  flowrun --store .flowrun/backups/NAME runs list  looks into it.
+		Long: `backup writes a copy of the store: runs, state under keys, queues, logs and memory, as they are at one moment. Runs continue meanwhile. The copy is verified: each journal is read from its first event to its last. The copy is a store in the folder backups of the store, named by the time in UTC:  flowrun --store .flowrun/backups/NAME runs list  looks into it.
 
   flowrun backup --keep 7d      removes backups that are older than 7 days, once the new one is checked
-  flowrun restore               gives the store the content of the newest backup`,
+  flowrun restore               restores the newest backup`,
 		RunE: func(*cobra.Command, []string) error {
 			if err := r.Check(); err != nil {
 				return err
@@ -68,7 +66,7 @@ func (a *app) runBackup(r *args.Backup) error {
 		}{to, runs, removed})
 	}
 	a.out.Printf("%s\n", ui.Clean(disk.Short(to)))
-	a.err.Printf("The backup is whole: %s.\n", ui.Count(runs, "run"))
+	a.err.Printf("The backup is complete: %s.\n", ui.Count(runs, "run"))
 	for _, old := range removed {
 		a.err.Printf("Removed %s.\n", ui.Clean(old))
 	}

@@ -57,7 +57,7 @@ func (a *app) changed(s *store, run string) changed {
 	case err != nil && s.Address() != "": // the run was started on another machine
 		return changed{}
 	case errors.Is(err, fs.ErrNotExist):
-		return changed{what: fmt.Sprintf("%s, which run %s began with, does not exist any more", ui.Clean(path), run)}
+		return changed{what: fmt.Sprintf("%s, which run %s began with, no longer exists", ui.Clean(path), run)}
 	case err != nil, !info.IsDir() && !info.Mode().IsRegular(): // reading it might wait
 		return changed{}
 	}

@@ -21,8 +21,7 @@ func (a *app) newDecideCommand() *cobra.Command {
 path of the node with or without iterations, or its name if it is unique; a dot is the run itself. The process of the run then continues it; without a
 process, decide prints the command to continue, and --resume runs this command.
 
-A decision that comes too late is not recorded: decide names the earlier decision, and exits with 1. A person who is not an approver is
-refused likewise. With --shown the decision is valid only for the value that the inbox showed, and is refused if the value has changed.
+A decision that comes too late is not recorded: decide prints the earlier decision, and exits with 1. A person who is not an approver is refused in the same way. With --shown the decision is valid only for the value that the inbox showed, and is refused if the value has changed.
 
   flowrun decide latest ok approve --comment "go ahead" --input day=monday
   flowrun decide latest ok revise --comment "one page, not three"
@@ -54,10 +53,10 @@ refused likewise. With --shown the decision is valid only for the value that the
 	}
 	f := c.Flags()
 	f.StringVar(&r.As, "as", "", "the `name` of the person who decides (default: the user of the operating system)")
-	f.StringVar(&r.Comment, "comment", "", "what the person says besides")
-	f.StringVar(&r.Comment, "message", "", "the same as --comment: why a task fails")
+	f.StringVar(&r.Comment, "comment", "", "a comment of the person")
+	f.StringVar(&r.Comment, "message", "", "the same as --comment: the reason why a task fails")
 	f.StringVar(&r.Output, "output", "", "the output of a task that is done, or of a node that is overridden, as `JSON`")
-	f.StringVar(&r.Shown, "shown", "", "the `hash` of what the person has seen, as the inbox shows it")
+	f.StringVar(&r.Shown, "shown", "", "the `hash` of the content that the person has seen, as shown in the inbox")
 	f.BoolVar(&r.Resume, "resume", false, "continue the run here if no process drives it")
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
 	pairFlags(c, "input", "an input of the approval", &r.Inputs)
@@ -78,7 +77,7 @@ func (a *app) runDecide(s *store, info engine.Info, r *args.Decide) error {
 			return err
 		}
 		if d.Word != event.WordDone && d.Word != event.WordOverride {
-			return args.Errorf("an output belongs to %s or %s, and the decision is %s", event.WordDone, event.WordOverride, d.Word)
+			return args.Errorf("an output is only for %s or %s, and the decision is %s", event.WordDone, event.WordOverride, d.Word)
 		}
 	}
 	q := &event.DecideRequest{Run: info.Run, Node: r.Node, Decision: d}

@@ -14,10 +14,10 @@ import (
 func (a *app) newDiffCommand() *cobra.Command {
 	asJSON, all := false, false
 	c := &cobra.Command{
-		Use: "diff A [B]", Short: "Show what run B differs in from run A, or today's file from run A", Args: between(1, 2, "A [B]"),
+		Use: "diff A [B]", Short: "Compare run B, or the current file, with run A", Args: between(1, 2, "A [B]"),
 		Long: `diff compares two runs: their definitions, their inputs, and their nodes by path. A node differs in status, attempts, output, error or
-definition, or in duration if that differs by a second and by half at least.
-Without B it compares the definition of A with the file that A began with, as the file is now.
+definition, or in duration, if the difference is at least one second and at least half.
+Without B, diff compares the definition of A with the current version of its file.
 
   flowrun runs diff release latest
   flowrun runs diff latest`,
@@ -62,12 +62,12 @@ func (a *app) sayDiffOfFile(d *serve.DefinitionChanges) {
 		a.err.Printf("Run %s does not know its file, or the file cannot be read.\n", d.Run)
 		return
 	case serve.FileGone:
-		a.err.Printf("%s, which run %s began with, does not exist any more.\n", path, d.Run)
+		a.err.Printf("%s, which run %s began with, no longer exists.\n", path, d.Run)
 		return
 	case serve.FileBroken:
 		a.err.Printf("%s has errors now: %s. See: flowrun validate %s\n", path, ui.Clean(d.Message), ui.Quote(path))
 	case serve.FileSame:
-		a.err.Printf("A run of %s as it is now would do the same as run %s.\n", path, d.Run)
+		a.err.Printf("The current file %s would do the same as run %s.\n", path, d.Run)
 	}
 	for _, c := range append(d.Changes.Declarations, d.Changes.Nodes...) {
 		a.out.Printf("%s\n", ui.Clean(ui.ChangeWords(c)))

@@ -17,15 +17,15 @@ import (
 // workFlags declares the flags that describe work.
 func workFlags(c *cobra.Command, r *args.DispatchAdd) {
 	f := c.Flags()
-	f.StringVar(&r.Body, "body", "", "what there is to say about it, as `text`")
-	f.StringVar(&r.To, "to", "", "the `agent` that is to do it (default: any)")
+	f.StringVar(&r.Body, "body", "", "a description, as `text`")
+	f.StringVar(&r.To, "to", "", "the `agent` for the work (default: any agent)")
 	f.StringArrayVar(&r.Labels, "label", nil, "a `label` of it (repeatable)")
-	f.StringArrayVar(&r.Needs, "needs", nil, "the `id` of work that must be done before (repeatable)")
-	f.StringArrayVar(&r.Capabilities, "capability", nil, "what an agent must be able to do, as `word` (repeatable)")
-	f.IntVar(&r.Priority, "priority", 0, "the highest `number` is first")
+	f.StringArrayVar(&r.Needs, "needs", nil, "the `id` of work that must be done first (repeatable)")
+	f.StringArrayVar(&r.Capabilities, "capability", nil, "a capability that an agent needs, as `word` (repeatable)")
+	f.IntVar(&r.Priority, "priority", 0, "a `number`; the highest priority is first")
 	f.StringVar(&r.ID, "id", "", "the `id` of the work (default: the store gives one)")
-	f.StringVar(&r.Key, "key", "", "of two pieces of work with the same `key`, the second one is not added")
-	f.StringVar(&r.As, "as", "", "the `name` of who hands it in; by default the user of the system")
+	f.StringVar(&r.Key, "key", "", "a `key`: work with the same key is added only once")
+	f.StringVar(&r.As, "as", "", "the `name` of the person who adds the work (default: the user of the operating system)")
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
 }
 
@@ -80,7 +80,7 @@ func joinWords(v value.Value) string {
 
 // leaseFlag declares the flag --lease.
 func leaseFlag(c *cobra.Command, l *args.Lease) {
-	c.Flags().StringVar((*string)(l), "lease", "", "how long the claim holds, as `duration`, at most 24h (default 10m)")
+	c.Flags().StringVar((*string)(l), "lease", "", "the lease of the claim, as `duration`, at most 24h (default 10m)")
 }
 
 // refuseClaim says that a claim is not given or changed, and why.

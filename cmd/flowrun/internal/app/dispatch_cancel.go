@@ -13,7 +13,7 @@ func (a *app) newDispatchCancelCommand() *cobra.Command {
 	var r args.DispatchCancel
 	c := &cobra.Command{
 		Use: "cancel ID…", Short: "Take work back", Args: between(1, 1000, "ID…"),
-		Long: `cancel takes work back. Other work no longer waits for it. A loop that has claimed the work notices when it next renews its claim, and
+		Long: `cancel removes work from the queue. Other work no longer waits for it. A loop that has claimed the work notices when it next renews its claim, and
 cancels the run.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.IDs = words

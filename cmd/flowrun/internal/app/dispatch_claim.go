@@ -20,7 +20,7 @@ func (a *app) newDispatchClaimCommand() *cobra.Command {
 		Use: "claim [ID]", Short: "Take work, outside of a loop", Args: between(0, 1, "[ID]"),
 		Long: `claim takes a piece of work for an agent or a person outside of a loop, and prints the token of the claim. Without an ID it takes the work
 that a loop would give first to an agent of this name. No other agent, person or loop can take the work until the lease ends: renew it before.
-A lease that ended is a loss; the second loss makes a dead letter of the work.
+If the lease ends, the work is lost once; after the second loss, the work becomes a dead letter.
 
   flowrun dispatch claim --as ann --lease 30m
   flowrun dispatch renew ds-1 --token 1 --lease 30m         I am still at work
@@ -38,7 +38,7 @@ Each claim has a higher token than all claims before it. A command with an old t
 	}
 	f := c.Flags()
 	f.StringVar(&r.As, "as", "", "the `name` of the agent or person that takes the work")
-	f.StringArrayVar(&r.Capabilities, "capability", nil, "what the agent is able to do, as `word` (repeatable)")
+	f.StringArrayVar(&r.Capabilities, "capability", nil, "a capability of the agent, as `word` (repeatable)")
 	f.BoolVar(&r.Tickets, "tickets", false, "take from the tickets of the store's own backlog instead")
 	leaseFlag(c, &r.Lease)
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
@@ -80,7 +80,7 @@ func (a *app) runDispatchClaim(r *args.DispatchClaim) error {
 	if r.JSON {
 		return ui.WriteJSON(a.out, map[string]any{"id": nil})
 	}
-	a.err.Printf("There is no work that %s can take.\n", ui.Clean(r.As))
+	a.err.Printf("There is no work for %s.\n", ui.Clean(r.As))
 	for i := range items {
 		if !items[i].Closed {
 			a.err.Printf("  %s: %s\n", ui.Clean(items[i].ID), ui.Clean(b.Why(0, 0, i)))

@@ -14,8 +14,7 @@ func (a *app) newDispatchHandOverCommand() *cobra.Command {
 	var r args.DispatchHandOver
 	c := &cobra.Command{
 		Use: "hand-over ID", Short: "Hand claimed work over to an agent", Args: between(1, 1, "ID"),
-		Long: `hand-over closes work that was claimed, and hands in its continuation for another agent, with a document that says what was done and what is
-to be done. Both happen, or neither. It prints the id of the new work; the same command again adds nothing.
+		Long: `hand-over closes work that was claimed, and hands in its continuation for another agent, with a document that says what was done and what to do next. Both happen in one transaction. hand-over prints the id of the new work; repeating the command adds nothing.
 
   flowrun dispatch hand-over ds-1 --token 1 --to leo --summary "The button works" --next "Write a test for it" --file login.js`,
 		RunE: func(_ *cobra.Command, words []string) error {
@@ -26,14 +25,14 @@ to be done. Both happen, or neither. It prints the id of the new work; the same 
 	f := c.Flags()
 	f.StringVar(&r.To, "to", "", "the `agent` that continues")
 	f.StringVar(&r.Summary, "summary", "", "what was done, as `text`")
-	f.StringVar(&r.Next, "next", "", "what is to be done, as `text`; its first line is the title of the work")
+	f.StringVar(&r.Next, "next", "", "the next work, as `text`; its first line is the title")
 	f.StringArrayVar(&r.FilesChanged, "file", nil, "a `file` that was changed (repeatable)")
 	f.StringArrayVar(&r.Decisions, "decision", nil, "a decision, as `text` (repeatable)")
 	f.StringArrayVar(&r.OpenQuestions, "question", nil, "an open question, as `text` (repeatable)")
-	f.StringArrayVar(&r.Acceptance, "acceptance", nil, "how to see that the work is done, as `text` (repeatable)")
-	f.StringArrayVar(&r.Blockers, "blocker", nil, "what is in the way, as `text` (repeatable)")
-	f.IntVar(&r.Priority, "priority", 0, "the highest `number` is first")
-	f.StringVar(&r.As, "as", "", "the `name` of who hands it over; by default the user of the system")
+	f.StringArrayVar(&r.Acceptance, "acceptance", nil, "a criterion for done work, as `text` (repeatable)")
+	f.StringArrayVar(&r.Blockers, "blocker", nil, "an obstacle, as `text` (repeatable)")
+	f.IntVar(&r.Priority, "priority", 0, "a `number`; the highest priority is first")
+	f.StringVar(&r.As, "as", "", "the `name` of the person or agent that hands the work over (default: the user of the operating system)")
 	tokenFlag(c, &r.Token)
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
 	return c

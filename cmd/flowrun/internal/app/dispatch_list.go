@@ -12,13 +12,12 @@ import (
 func (a *app) newDispatchListCommand() *cobra.Command {
 	var r args.DispatchList
 	c := &cobra.Command{
-		Use: "list", Short: "List the work that is to be done", Args: between(0, 0, ""),
-		Long: `list prints a line for each piece of open work, in the order in which it is to be done: the highest priority first, then the oldest; and
-who has it. With --json it is one object.`,
+		Use: "list", Short: "List the open work", Args: between(0, 0, ""),
+		Long: `list prints each piece of open work and who has it, in order: the highest priority first, then the oldest. With --json it is one object.`,
 		RunE: func(*cobra.Command, []string) error { return a.runDispatchList(&r) },
 	}
-	c.Flags().BoolVar(&r.All, "all", false, "also what is closed or cancelled")
-	c.Flags().BoolVar(&r.Tickets, "tickets", false, "the tickets of the store's own backlog instead: what loops have found elsewhere")
+	c.Flags().BoolVar(&r.All, "all", false, "also closed and cancelled work")
+	c.Flags().BoolVar(&r.Tickets, "tickets", false, "instead, the tickets of the store's own backlog, which loops created")
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
 	return c
 }

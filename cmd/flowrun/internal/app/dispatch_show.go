@@ -12,8 +12,8 @@ import (
 func (a *app) newDispatchShowCommand() *cobra.Command {
 	var r args.DispatchShow
 	c := &cobra.Command{
-		Use: "show ID", Short: "Show work that was handed in", Args: between(1, 1, "ID"),
-		Long: "show prints all of a piece of work: who handed it in, who has it, and the document of its hand-over.",
+		Use: "show ID", Short: "Show a piece of work", Args: between(1, 1, "ID"),
+		Long: "show prints all about a piece of work: who added it, who has it, and the document of its hand-over.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.ID = words[0]
 			return a.runDispatchShow(&r)

@@ -20,12 +20,8 @@ import (
 func (a *app) newDlqRedriveCommand() *cobra.Command {
 	var r args.DlqRedrive
 	c := &cobra.Command{
-		Use: "redrive ID…", Short: "Retry failed runs, send messages again, and give items another chance", Args: between(1, 1000, "ID…"),
-		Long: `redrive tries dead letters again, one after the other. A failed run is repeated as flowrun retry does it; the new run takes its place in
-the entry, and closes the entry if it succeeds. A message is sent again over its channel, with the same key. An item can be
-taken again by loops, and the entry is closed when the item is. An item that was given up and whose entry was dropped is named as
-flowrun loop items --all  shows it, such as dispatch/ds-2. An event, and each moment of a routine, starts its
-run as the program is registered now. The entry notes who redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
+		Use: "redrive ID…", Short: "Retry failed runs, messages and items", Args: between(1, 1000, "ID…"),
+		Long: `redrive tries dead letters again, one after the other. A failed run is repeated as flowrun retry does it; the new run replaces the old one in the dead letter, and closes it if the run succeeds. A message is sent again over its channel, with the same key. Loops can take an item again, and the dead letter is closed when the item is closed. If the dead letter of an item was dropped, name the item as flowrun loop items --all shows it, such as dispatch/ds-2. An event, and each missed time of a routine, starts its run with the program that is registered now. The dead letter records who redrove it and when. Sensitive values are read from the same source as before; values of the command line must be given again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.IDs, a.asJSON = words, r.JSON
 			if err := r.Drive.Check(); err != nil {
@@ -34,7 +30,7 @@ run as the program is registered now. The entry notes who redrove it and when. S
 			return a.runDlqRedrive(&r)
 		},
 	}
-	c.Flags().StringVar(&r.As, "as", "", "the `name` of who redrives; by default the user of the system")
+	c.Flags().StringVar(&r.As, "as", "", "the `name` of the person who redrives (default: the user of the operating system)")
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)
@@ -122,7 +118,7 @@ func (a *app) redeliverDlqRedrive(s *store, d *deadLetter) error {
 // resendDlqRedrive sends a message again, and closes its entry.
 func (a *app) resendDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) error {
 	if a.engine() != "" {
-		return &args.Error{Message: d.ID + " is a message, and workers send messages: this command has no channels of theirs", Hint: "Retry its run: flowrun retry " + d.Run + a.engineHints()}
+		return &args.Error{Message: d.ID + " is a message, and only workers can send messages of this server", Hint: "Retry its run: flowrun retry " + d.Run + a.engineHints()}
 	}
 	ctx := context.Background()
 	if err := a.resumeSession(ctx, s, d.Run, &r.Given, values.Renewal{All: true}); err != nil {

@@ -10,10 +10,7 @@ func (a *app) newDoctorCommand() *cobra.Command {
 	asJSON, all := false, false
 	c := &cobra.Command{
 		Use: "doctor [PATH]", Short: "Check the store, the shells and the programs that runs need",
-		Long: `doctor checks what runs need: the store and its disk, the clock, the shells, how the resources of agents are bounded, and the programs that the workflows and agents of a
-file or folder start. It asks the server of a memory's embedder for a vector, and the MCP servers of agents for their tools, for which
-it starts those that are programs. It reads the journals of the newest runs from end to
-end (with --all of all runs), and compares them with the records beside them. Each finding says how to fix the problem. doctor
+		Long: `doctor checks everything that runs need: the store and its disk, the clock, the shells, the limits for agents, and the programs that the workflows and agents of a file or folder start. It asks the embedder of the memory for a vector, and the MCP servers of agents for their tools; it starts MCP servers that are programs. It reads the journals of the newest runs (with --all of all runs), and compares them with the other records. Each finding says how to fix the problem. doctor
 changes nothing. The exit code is 1 if there is a problem.`,
 		Args: between(0, 1, "[PATH]"),
 		RunE: func(_ *cobra.Command, words []string) error {

@@ -115,7 +115,7 @@ func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJS
 	if !asJSON {
 		ui.Outputs(a.out, knownOutputs(end))
 		if dead, _ := end.Outputs["dead"].(float64); end.Loop != nil && dead > 0 {
-			a.err.Printf("Items that failed twice were given up. List them with: flowrun dlq list%s\n", scene.Flags)
+			a.err.Printf("Items that failed twice are dead letters. List them with: flowrun dlq list%s\n", scene.Flags)
 		}
 	}
 	code := exitNo
@@ -189,7 +189,7 @@ func checkFolder(ctx context.Context, s *store, run string) error {
 	if _, err := os.Stat(first.Dir); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("the folder of run %s does not exist any more: %s\nRestore it, or link to its new place (ln -s NEW %s); or start a new run with flowrun apply.",
+	return fmt.Errorf("the folder of run %s no longer exists: %s\nRestore it, or link to its new place (ln -s NEW %s); or start a new run with flowrun apply.",
 		run, first.Dir, ui.Quote(first.Dir))
 }
 

@@ -13,7 +13,7 @@ func (a *app) newEmitCommand() *cobra.Command {
 	var r args.Emit
 	c := &cobra.Command{
 		Use: "emit NAME", Short: "Publish an event for runs that wait for it", Args: between(1, 1, "NAME"),
-		Long: `emit publishes an event, as a step with a block emit does. Each live run whose workflow waits for the name gets it. The event is durable when the command ends.
+		Long: `emit publishes an event, as a step with an emit block does. Each live run whose workflow waits for the name gets it. The event is durable when the command ends.
 
   flowrun emit review.done --data '{"change": "1234", "passed": true}'
   flowrun emit build.done --key 1234            the same key again within 7 days publishes nothing
@@ -24,9 +24,9 @@ A value is JSON; other text is a string. Text that begins with {, [ or " must be
 			return a.runEmit(&r)
 		},
 	}
-	c.Flags().StringVar(&r.Data, "data", "null", "what the event says, as `JSON`")
-	c.Flags().StringVar(&r.Key, "key", "", "of two events with the same name and `key`, the second one is not published")
-	c.Flags().StringVar(&r.Run, "run", "", "the one `run` that gets the event, as runs show names it (default: all that wait for the name)")
+	c.Flags().StringVar(&r.Data, "data", "null", "the data of the event, as `JSON`")
+	c.Flags().StringVar(&r.Key, "key", "", "a `key`: an event with the same name and key is published only once")
+	c.Flags().StringVar(&r.Run, "run", "", "the only `run` that gets the event (default: all runs that wait for this event)")
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
 	return c
 }

@@ -16,8 +16,7 @@ func (a *app) newEventsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "events RUN", Short: "Print a run's journal: each event and what it caused", Args: between(1, 1, "RUN"),
 		Long: `events prints the events in a run's journal, one on each line: its number, its time, the time since the beginning, its kind, and below
-it what it caused. Answers that came late or twice, and timers that were overtaken, are marked as dropped. Of a damaged journal
-events prints the readable part. If this release would act differently from the recorded run, it prints the events without their effects.`,
+it what it caused. Answers that came late or twice, and timers that came too late, are marked as dropped. If a journal is damaged, events prints the readable part. If this release would act differently from the recorded run, it prints the events without their effects.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if err := r.Check(); err != nil {

@@ -40,7 +40,7 @@ type panicked struct {
 }
 
 func (p *panicked) Error() string {
-	return fmt.Sprintf("a defect in flowrun: %v", p.value)
+	return fmt.Sprintf("a bug in flowrun: %v", p.value)
 }
 
 // exitCode returns the exit code of an error. No other function does.

@@ -13,18 +13,17 @@ import (
 func (a *app) newExplainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain WORD", Short: "Explain a code or a word of the language",
-		Long: `explain prints the documentation of a word: the code of a diagnostic, a block, an attribute, a function or a topic. For a word
-of another tool, such as timer, it shows how flowrun says the same.
+		Long: `explain prints the documentation of a word: the code of a diagnostic, a block, an attribute, a function or a topic. For a word of another tool, such as timer, it shows what to write in flowrun.
 
   flowrun explain F0302        why a file was refused, and how to fix it
   flowrun explain step         a block and its attributes
   flowrun explain step.when    an attribute of a block
   flowrun explain substr       a function
   flowrun explain conditions   a topic; others are types, names, limits, exit-codes, secrets, values
-  flowrun explain howto        how to do the commonest things; howto.retry is one of them
-  flowrun explain protocol     how agents are asked, and how they answer
-  flowrun explain sources      how programs and services are asked for the items of a loop
-  flowrun explain traces       what is sent to a collector of OpenTelemetry
+  flowrun explain howto how to do common things; howto.retry is one of the pages
+  flowrun explain protocol     the protocol between flowrun and agents
+  flowrun explain sources      the protocol between loops and sources of work
+  flowrun explain traces       the traces that flowrun sends to an OpenTelemetry collector
   flowrun explain timer        a word of other tools`,
 		Args: between(1, 1, "WORD"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -119,9 +119,9 @@ func fixOfShared(err error) string {
 	case fleet.MissesKey(err.Error()):
 		return setKey
 	case fleet.IsOlder(err):
-		return "Upgrade the workers: one of a newer release has taken over what runs share."
+		return "Upgrade the workers: a worker with a newer release has taken over the shared state."
 	}
-	return "Look whether the workers are of this release."
+	return "Check that the workers have this release."
 }
 
 // sayTroubles says once what keeps runs from going on.
@@ -142,7 +142,7 @@ func (a *app) resumeOnFleet(s *store, info engine.Info, r *args.Resume) error {
 		flag  string
 		words string
 	}{
-		{r.TakeOver, "--take-over", "If the worker of a run falls silent, another worker continues the run: nothing has to be taken over."},
+		{r.TakeOver, "--take-over", "If the worker of a run does not answer, another worker continues the run: no takeover is needed."},
 		{r.DeathLimit != 0, "--death-limit", "An attempt whose workers die fails after a fixed number of them."},
 		{r.DryRun, "--dry-run", "Look at the run with: flowrun runs show " + info.Run + a.engineHints()},
 		{len(r.NewSecrets) > 0, "--new-secret", "Workers have the values of secrets: change them there."},
@@ -170,7 +170,7 @@ func (a *app) examineFleet() (out []ui.Finding) {
 		return []ui.Finding{{Name: "engine", Level: ui.Wrong, Text: ui.CleanLines(u.Message), Fix: u.Fix}}
 	}
 	if err != nil {
-		return []ui.Finding{{Name: "engine", Level: ui.Wrong, Text: ui.CleanLines(err.Error()), Fix: "Set the variables right that the message names: flowrun explain engine."}}
+		return []ui.Finding{{Name: "engine", Level: ui.Wrong, Text: ui.CleanLines(err.Error()), Fix: "Correct the variables in the message: flowrun explain engine."}}
 	}
 	defer f.Close()
 	out = append(out, ui.Finding{Name: "engine", Level: ui.Fine, Text: "the server " + a.engine() + " answers"})
@@ -187,7 +187,7 @@ func (a *app) examineFleet() (out []ui.Finding) {
 	case err != nil:
 		out = append(out, ui.Finding{Name: "shared", Level: ui.Wrong, Text: ui.CleanLines(err.Error()), Fix: fixOfShared(err)})
 	case trouble != "":
-		out = append(out, ui.Finding{Name: "shared", Level: ui.Wrong, Text: "what runs share does not continue: " + ui.CleanLines(trouble), Fix: "Put right what the message says and restart the workers."})
+		out = append(out, ui.Finding{Name: "shared", Level: ui.Wrong, Text: "the shared state does not continue: " + ui.CleanLines(trouble), Fix: "Fix the problem in the message and restart the workers."})
 	case about != "":
 		out = append(out, ui.Finding{Name: "shared", Level: ui.Fine, Text: "what runs share " + about})
 	}
@@ -198,7 +198,7 @@ func (a *app) examineFleet() (out []ui.Finding) {
 	case bucket != "":
 		out = append(out, ui.Finding{Name: "artifacts", Level: ui.Fine, Text: bucket + " can be written and read"})
 	case f.Dir() == "":
-		out = append(out, ui.Finding{Name: "artifacts", Level: ui.Fine, Text: "no shared folder: outputs and logs lie in the histories of the server, as far as they fit"})
+		out = append(out, ui.Finding{Name: "artifacts", Level: ui.Fine, Text: "no shared folder: outputs and logs are stored in the histories of the server, up to its limits"})
 	}
 	infos, err := f.Troubled(ctx)
 	if err != nil {
@@ -212,7 +212,7 @@ func (a *app) examineFleet() (out []ui.Finding) {
 		case fleet.MissesMemory(&i):
 			fix = "Start one with: flowrun worker --memory" + flags
 		case i.Driver != 0:
-			fix = "Put right what the message says and restart the workers, or end the run: flowrun cancel " + i.Run + flags
+			fix = "Fix the problem in the message and restart the workers, or end the run: flowrun cancel " + i.Run + flags
 		}
 		out = append(out, ui.Finding{Name: "run " + i.Run, Level: ui.Wrong, Text: ui.CleanLines(i.Trouble), Fix: fix})
 	}

@@ -51,7 +51,7 @@ func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool
 		}
 		known, err := s.IsRegistered(ctx, p.path)
 		if err != nil && a.engine() != "" {
-			a.saySo("no worker answers, so what is registered of this program stays as it is")
+			a.saySo("no worker answers, so the registration of this program does not change")
 			return nil
 		}
 		if err != nil || !known {

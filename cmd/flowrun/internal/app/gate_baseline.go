@@ -18,8 +18,7 @@ func (a *app) newGateBaselineCommand() *cobra.Command {
 	accept, asJSON := "", false
 	c := &cobra.Command{
 		Use: "baseline [NAME]", Short: "Show the baselines of benchmarks, or accept the figure of a run as one", Args: between(0, 1, "[NAME]"),
-		Long: `baseline shows the figure with which the benchmarks of the name NAME are compared, or all of them. The first figure of a name becomes
-its baseline. Nothing else changes a baseline but --accept: it takes the last figure that RUN has measured under the name.
+		Long: `baseline shows the baseline of the benchmarks with this NAME, or all baselines. The first figure of a name becomes its baseline. Only --accept changes a baseline: it takes the last figure that RUN measured under this name.
 
   flowrun gate baseline parser --accept latest`,
 		RunE: func(_ *cobra.Command, words []string) error {

@@ -44,7 +44,7 @@ step that fails with a message, so that nothing is left out silently. import als
 			return a.runImport(&i)
 		},
 	}
-	c.Flags().StringVar(&i.From, "from", "", "the `FORMAT` of the file: "+strings.Join(formats, ", ")+" (default: what the file looks like)")
+	c.Flags().StringVar(&i.From, "from", "", "the `FORMAT` of the file: "+strings.Join(formats, ", ")+" (default: detected from the file)")
 	c.Flags().StringVarP(&i.Output, "output", "o", "", "write to `PATH`; - is standard output")
 	return c
 }

@@ -13,9 +13,8 @@ import (
 func (a *app) newInboxCommand() *cobra.Command {
 	var r args.Inbox
 	c := &cobra.Command{
-		Use: "inbox", Short: "List what waits for people", Args: between(0, 0, ""),
-		Long: `inbox lists what waits for the decision of people in all runs of the store, the oldest first: what is asked and shown, who may answer,
-until when, and the command that answers. With --json it is one object.`,
+		Use: "inbox", Short: "List the questions for people", Args: between(0, 0, ""),
+		Long: `inbox lists the questions for people in all runs of the store, the oldest first: the question and its content, who can answer, until when, and the command to answer. With --json it is one object.`,
 		RunE: func(*cobra.Command, []string) error { return a.runInbox(&r) },
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
@@ -43,7 +42,7 @@ func (a *app) runInbox(r *args.Inbox) error {
 	}
 	ui.Inbox(a.out, asks, flags, now)
 	if len(asks) == 0 {
-		a.err.Printf("Nothing waits for people.\n")
+		a.err.Printf("There are no questions for people.\n")
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 func (a *app) newKvCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "kv", Short: "Read and change the state that runs share",
-		Long: `Steps with a block kv read and write state under keys, which all runs of a store share. These commands do the same from outside.
+		Long: `Steps with a kv block read and write state under keys, which all runs of a store share. These commands do the same from outside.
 
   flowrun kv set release '{"version": "1.4"}'   a value is JSON; other text is a string
   flowrun kv get release

@@ -14,10 +14,8 @@ import (
 func (a *app) newLimitsCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use: "limits", Short: "Show the quotas, rate limits and breakers that runs share",
-		Long: `limits lists the quotas and agents that runs of the store have asked for. Each line says how many units are in use, how many
-attempts have started in the span of the rate limit, what was spent in its span, and the state of the circuit breaker. Below it are the waiting attempts
-with their waiting times, the next one first.`,
+		Use: "limits", Short: "Show the quotas, rate limits and circuit breakers that runs share",
+		Long: `limits lists the quotas and agents that runs of the store have used. Each line shows the units in use, the attempts that started in the window of the rate limit, the spending in its period, and the state of the circuit breaker. The waiting attempts are below it, with their waiting times, the next one first.`,
 		Args: unknownCommand,
 		RunE: func(*cobra.Command, []string) error { return a.runLimits(asJSON) },
 	}
@@ -43,7 +41,7 @@ func (a *app) runLimits(asJSON bool) error {
 		return ui.WriteJSON(a.out, map[string]any{"limits": out})
 	}
 	if len(list) == 0 {
-		a.err.Printf("No run of this store has asked for a quota or a bounded agent.\n")
+		a.err.Printf("No run in this store has used a quota or an agent with a limit.\n")
 	}
 	for i := range list {
 		l := &list[i]

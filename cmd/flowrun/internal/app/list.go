@@ -21,7 +21,7 @@ func (a *app) newListCommand() *cobra.Command {
 	c.Flags().IntVar(&r.Limit, "limit", 0, "at most `N` runs (0: all)")
 	c.Flags().StringArrayVar(&r.Status, "status", nil, "only runs with this `status`; can be repeated")
 	c.Flags().StringVar(&r.Workflow, "workflow", "", "only runs of this workflow, by its `name`")
-	c.Flags().StringVar(&r.Since, "since", "", "only runs that began since this `time`: an age such as 24h or 7d, or a date or a moment such as 2026-01-05T08:00:00Z")
-	c.Flags().StringVar(&r.Cause, "cause", "", "only runs that were started by this `kind` of cause: manual, call, event, routine, loop or retry")
+	c.Flags().StringVar(&r.Since, "since", "", "only runs that began since this `time`: an age such as 24h or 7d, a date, or a time such as 2026-01-05T08:00:00Z")
+	c.Flags().StringVar(&r.Cause, "cause", "", "only runs with this `kind` of cause: manual, call, event, routine, loop or retry")
 	return c
 }

@@ -25,9 +25,7 @@ func (a *app) newLogsCommand() *cobra.Command {
 	var r args.Logs
 	c := &cobra.Command{
 		Use: "logs RUN [STEP]", Short: "Print what attempts wrote to their standard output and error", Args: between(1, 2, "RUN [STEP]"),
-		Long: `logs prints the output of a run's attempts, of all steps or of one step, in the order in which the attempts ended; then the output so
-far of attempts that run or lost their driver. With --follow it prints each line as it comes, behind the name of its node, until the
-run has ended. Ctrl-C stops logs only; the run continues.`,
+		Long: `logs prints the output of a run's attempts, of all steps or of one step, in the order in which the attempts ended; then the output so far of attempts that run or lost their process. With --follow it prints each line as it comes, after the name of its node, until the run has ended. Ctrl-C stops logs only; the run continues.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
 			if len(words) > 1 {

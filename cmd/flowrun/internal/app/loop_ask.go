@@ -28,7 +28,7 @@ func (p *program) loop(name string) (*ir.Loop, error) {
 	}
 	sort.Strings(names)
 	if len(names) == 0 {
-		return nil, &args.Error{Message: fmt.Sprintf("there is no loop %q: the program has none", name), Hint: "flowrun explain loop shows how one is written."}
+		return nil, &args.Error{Message: fmt.Sprintf("there is no loop %q: the program has none", name), Hint: "See flowrun explain loop."}
 	}
 	return nil, unknown(name, names, "There is "+strings.Join(names, ", ")+".", fmt.Sprintf("there is no loop %q", name))
 }

@@ -17,8 +17,8 @@ import (
 func (a *app) newLoopItemsCommand() *cobra.Command {
 	var o args.LoopItems
 	c := &cobra.Command{
-		Use: "items [NAME]", Short: "List the items that loops have, and since when", Args: between(0, 1, "[NAME]"),
-		Long: "items prints a line for each item that an agent of a loop has: its state, the agent, the run that does it, and since when. With --all also those that are done, free again or given up. It also prints the git worktrees of a loop with worktree = true, and why one stays whose run has ended.",
+		Use: "items [NAME]", Short: "List the items that agents of loops work on", Args: between(0, 1, "[NAME]"),
+		Long: "items prints a line for each item that an agent of a loop has: its state, the agent, its run, and since when. With --all it also prints items that are done, free again or given up. It also prints the git worktrees of a loop with worktree = true, and why a worktree is kept after its run has ended.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			if len(words) > 0 {
 				o.Name = words[0]
@@ -72,7 +72,7 @@ func (a *app) runLoopItems(o *args.LoopItems) error {
 		a.out.Printf("%s\n", ui.Clean(trees[i].Words()))
 	}
 	if len(rows)+len(trees) == 0 {
-		a.err.Printf("No agent of a loop has an item.\n")
+		a.err.Printf("No agent of a loop works on an item.\n")
 	}
 	return nil
 }

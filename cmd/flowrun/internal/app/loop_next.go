@@ -16,9 +16,9 @@ func (a *app) newLoopNextCommand() *cobra.Command {
 	var o args.LoopNext
 	c := &cobra.Command{
 		Use: "next NAME [FILE|DIR]", Short: "Show which item each agent of a loop would take, and why no agent takes the others", Args: between(1, 2, "NAME [FILE|DIR]"),
-		Long: `next asks the sources of a loop as its next round would, and prints which agent takes which item, and for each other item the reason why no agent takes it.
+		Long: `next asks the sources of a loop, and prints which agent would take which item, and for each other item why no agent takes it.
 On a Temporal server, a worker asks the sources from its workspace.
-It takes nothing, so it wants --dry-run. Sources of the kind improvement, which come when there is nothing else to do, are not listed.`,
+next takes nothing, so it requires --dry-run. It does not list sources of the kind improvement, which are used when there is no other work.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name, o.Path, a.asJSON = words[0], ".", o.JSON
 			if len(words) > 1 {

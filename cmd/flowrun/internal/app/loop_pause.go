@@ -10,8 +10,8 @@ import (
 func (a *app) newLoopPauseCommand() *cobra.Command {
 	var o args.LoopControl
 	c := &cobra.Command{
-		Use: "pause NAME", Short: "Let a loop, or one of its agents, take nothing for a while", Args: between(1, 1, "NAME"),
-		Long: "pause lets a loop claim no item, or one of its agents. Running items continue. The pause applies to the current run of the loop, and to the next one.",
+		Use: "pause NAME", Short: "Pause a loop, or one of its agents", Args: between(1, 1, "NAME"),
+		Long: "A paused loop, or a paused agent of a loop, claims no new items. Running items continue. The pause applies to the current run of the loop, and to the next one.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name = words[0]
 			return a.runLoopPause(&o)
@@ -19,7 +19,7 @@ func (a *app) newLoopPauseCommand() *cobra.Command {
 	}
 	loopFlags(c, &o)
 	c.Flags().StringVar(&o.Agent, "agent", "", "this `agent` alone")
-	c.Flags().StringVar(&o.For, "for", "", "for a `time` such as 5m (default: until loop resume)")
+	c.Flags().StringVar(&o.For, "for", "", "pause for a `time` such as 5m (default: until loop resume)")
 	return c
 }
 

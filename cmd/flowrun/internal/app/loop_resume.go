@@ -11,7 +11,7 @@ func (a *app) newLoopResumeCommand() *cobra.Command {
 	var o args.LoopControl
 	c := &cobra.Command{
 		Use: "resume NAME", Short: "End the pause of a loop, or of one of its agents", Args: between(1, 1, "NAME"),
-		Long: "resume ends pauses and stops, lets the daemon start a registered loop again that has failed or was cancelled, and lets an agent take items again that a fatal failure has stopped.",
+		Long: "resume ends pauses and stops. If a registered loop has failed or was cancelled, the daemon starts it again. If a fatal failure stopped an agent, the agent takes items again.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name = words[0]
 			return a.controlLoop(&o, &event.LoopRequest{Operation: event.LoopResume})

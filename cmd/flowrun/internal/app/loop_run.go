@@ -17,12 +17,10 @@ func (a *app) newLoopRunCommand() *cobra.Command {
 	var o args.LoopRun
 	c := &cobra.Command{
 		Use: "run NAME [FILE|DIR]", Short: "Run a loop in the foreground", Args: between(1, 2, "NAME [FILE|DIR]"),
-		Long: `run drives a loop of a program until it is stopped. Each item is done by a run of its own. Ctrl-C stops the loop and the runs of its items;
-the next  flowrun loop run NAME  continues them, and ends according to its own flags. A loop runs once in a store at a time. On a Temporal server
-workers drive the loop, and Ctrl-C leaves it to them: flowrun loop stop NAME stops it.
+		Long: `run drives a loop of a program until it is stopped. Each item has its own run. Ctrl-C stops the loop and the runs of its items;
+the next  flowrun loop run NAME  continues them, and ends according to its own flags. A store runs a loop only once at a time. On a Temporal server, workers drive the loop. They continue after Ctrl-C; flowrun loop stop NAME stops the loop.
 
-With --until-idle the loop also ends while runs of items wait for a person, for an event or for a distant moment. Its next run, or flowrun serve,
-continues them.
+With --until-idle the loop also ends while runs of items wait for a person, an event, or a time in the far future. The next run of the loop, or flowrun serve, continues these runs.
 
 If the worktree of an item cannot be made, loop run ends with exit code 1.`,
 		RunE: func(_ *cobra.Command, words []string) error {
@@ -35,7 +33,7 @@ If the worktree of an item cannot be made, loop run ends with exit code 1.`,
 	}
 	f := c.Flags()
 	variableFlags(c, &o.Given)
-	f.BoolVar(&o.Once, "once", false, "give each free place of an agent one item at most, and end when these are done")
+	f.BoolVar(&o.Once, "once", false, "give each free slot of an agent at most one item, and end when these items are done")
 	f.BoolVar(&o.UntilIdle, "until-idle", false, "end when there is nothing to do")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimitFlag(c, &o.Drive)

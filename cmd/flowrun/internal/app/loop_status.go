@@ -19,8 +19,7 @@ func (a *app) newLoopStatusCommand() *cobra.Command {
 	var o args.LoopControl
 	c := &cobra.Command{
 		Use: "status [NAME]", Short: "Show the state of a loop, or of all loops", Args: between(0, 1, "[NAME]"),
-		Long: `status shows whether a loop runs, what people want of it, which of its agents have which items, and how many items wait in the dispatch
-queue. Of a loop with a block target it shows the figures of the last 24 hours, and which targets are missed. With --json and the name of a loop that runs it also shows the ladder: what each agent has and takes next by what the sources listed last, and why no agent takes the other items. Without a name it shows all loops of the store: those that are registered, and those that have run.`,
+		Long: `status shows whether a loop runs, is paused or stopped, which agent has which item, and how many items wait in the dispatch queue. For a loop with a target block, it shows the figures of the last 24 hours, and the missed targets. With --json and the name of a running loop, it also shows what each agent has and takes next, from the last lists of the sources, and why no agent takes the other items. Without a name, it shows all registered loops, and all loops that have run.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if len(words) > 0 {
 				o.Name = words[0]
@@ -43,7 +42,7 @@ func (a *app) runLoopStatus(o *args.LoopControl) error {
 	case o.JSON:
 		return ui.WriteJSON(a.out, serve.Loops{Loops: list})
 	case len(list) == 0:
-		a.err.Printf("No loop of this store is registered or has run.\n")
+		a.err.Printf("No loop in this store is registered or has run.\n")
 		return nil
 	}
 	for i := range list {

@@ -10,8 +10,8 @@ import (
 func (a *app) newLoopStopCommand() *cobra.Command {
 	var o args.LoopControl
 	c := &cobra.Command{
-		Use: "stop NAME", Short: "End a loop when what it does is done", Args: between(1, 1, "NAME"),
-		Long: "stop lets a loop take nothing more and end when the runs of its items have ended. To cancel these, too:  flowrun cancel NAME. A loop that a daemon keeps running begins again after  flowrun loop resume NAME, every loop with  flowrun loop run NAME.",
+		Use: "stop NAME", Short: "Stop a loop after its running items", Args: between(1, 1, "NAME"),
+		Long: "After stop, a loop takes no more items, and ends when the runs of its items have ended. To cancel these runs, too: flowrun cancel NAME. To start the loop again: flowrun loop run NAME, or flowrun loop resume NAME if the daemon keeps the loop running.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Name = words[0]
 			return a.controlLoop(&o, &event.LoopRequest{Operation: event.LoopStop})

@@ -20,17 +20,15 @@ func (a *app) newLspCommand() *cobra.Command {
 	stdio := true
 	c := &cobra.Command{
 		Use: "lsp", Short: "Serve an editor with the Language Server Protocol",
-		Long: `lsp is a language server: an editor starts it and talks to it over standard input and output. While you type, it shows what
-flowrun validate finds. It completes blocks, attributes and names, also inside conditions; explains words; finds and renames what is
-declared; formats; and applies certain fixes.
+		Long: `lsp is a language server: an editor starts it and talks to it over standard input and output. While you type, it shows the findings of flowrun validate. It completes blocks, attributes and names, also inside conditions. It explains words, finds and renames declarations, formats files, and applies fixes.
 
-The files of a folder are one program, unless two of them declare the same name: then each file is a program of its own.
+The files of a folder are one program, unless two of them declare the same name: then each file is a separate program.
 
 flowrun init --editor NAME writes the files that make an editor start this command.`,
 		Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.runLsp() },
 	}
-	c.Flags().BoolVar(&stdio, "stdio", true, "talk over standard input and output: the only way there is, and the flag that many editors give")
+	c.Flags().BoolVar(&stdio, "stdio", true, "use standard input and output; this is the default, and many editors give this flag")
 	return c
 }
 

@@ -18,7 +18,7 @@ beside the runs. Nothing in it is overwritten: superseded, forgotten and reverte
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&a.memoryFile, "file", "",
-		"the memory of the program in this `FILE` or folder, as its memory block has it: where it lies, and its embedder")
+		"the memory of the program in this `FILE` or folder: the path and the embedder of its memory block")
 	c.AddCommand(a.newMemoryAddCommand(), a.newMemoryImportCommand(), a.newMemorySearchCommand(), a.newMemoryListCommand(), a.newMemoryShowCommand(), a.newMemoryPinCommand(), a.newMemoryUnpinCommand(),
 		a.newMemoryForgetCommand(), a.newMemorySupersedeCommand(), a.newMemoryRevertCommand(), a.newMemoryPromoteCommand(), a.newMemoryConsolidateCommand(), a.newMemoryStatsCommand(), a.newMemoryDoctorCommand(),
 		a.newMemoryExportCommand(), a.newMemoryPathCommand())

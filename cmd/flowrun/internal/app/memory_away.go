@@ -124,7 +124,7 @@ func (a *app) carryOutMemory(ctx context.Context, store string, sent fleet.Comma
 		return fleet.Said{Err: []byte("flowrun: " + why + "\n"), Code: exitUsage}
 	}
 	if len(sent.Words) < 2 || sent.Words[0] != "memory" {
-		return refused("a worker carries out the commands of the memory alone")
+		return refused("a worker carries out only the commands of the memory")
 	}
 	words := process.Self(append([]string{sent.Words[0], sent.Words[1], "--engine", localEngine, "--store", store, "--color", "never"}, sent.Words[2:]...)...)
 	if words == nil {

@@ -20,9 +20,8 @@ func (a *app) newMemoryConsolidateCommand() *cobra.Command {
 	var e args.Embedder
 	asJSON, reword := false, false
 	c := &cobra.Command{
-		Use: "consolidate [AGENT]", Short: "Write one pattern for learnings that say the same", Args: between(0, 1, "[AGENT]"),
-		Long: `consolidate finds learnings that say nearly the same, and writes one pattern for each group of them, for one agent or for all agents.
-The pattern names its sources; they are kept, and hidden behind it. Learnings that have a pattern are left alone.
+		Use: "consolidate [AGENT]", Short: "Write one pattern for similar learnings", Args: between(0, 1, "[AGENT]"),
+		Long: `consolidate finds similar learnings, and writes one pattern for each group of them, for one agent or for all agents. The pattern names its sources, which are kept but hidden. Learnings that already have a pattern do not change.
 
 With --reword, the editor of the program that --file names words patterns that still have the words of the template: up to five,
 including patterns for which its earlier answer could not be used.`,

@@ -13,7 +13,7 @@ func (a *app) newMemoryDoctorCommand() *cobra.Command {
 	asJSON, rebuild := false, false
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check the memory for damage",
-		Long: `doctor reads the whole memory, and reports what is damaged, the ids of entries that earlier damage destroyed, and how to fix it. flowrun
+		Long: `doctor reads the whole memory, and reports the damage, the ids of entries that earlier damage destroyed, and how to fix it. flowrun
 doctor includes the same checks. With --rebuild, doctor first writes a new file with all readable entries, and keeps the old file
 beside it. The exit code is 1 if there is a problem.`,
 		Args: between(0, 0, ""),

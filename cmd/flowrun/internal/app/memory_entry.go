@@ -22,7 +22,7 @@ const MaxTyped = 1 << 20
 func entryFlags(c *cobra.Command, e *args.MemoryEntry) {
 	f := c.Flags()
 	f.StringVar(&e.ID, "id", "", "the `id` of the entry (default: a new one)")
-	f.StringVar(&e.Agent, "agent", "", "the `name` of the only agent that sees the entry (default: everybody sees it)")
+	f.StringVar(&e.Agent, "agent", "", "the `name` of the only agent that sees the entry (default: all agents see it)")
 	f.StringVar(&e.Type, "type", "", "the `kind` of the entry: success, failure, insight, pattern, note, decision, message or summary (default note; with --lesson insight)")
 	f.StringVar(&e.Context, "context", "", "the `text` of the context in which it was learned")
 	f.StringVar(&e.Observation, "observation", "", "the `text` of the observation")

@@ -14,7 +14,7 @@ import (
 func (a *app) newMemoryPromoteCommand() *cobra.Command {
 	var r args.MemoryChange
 	c := a.newMemoryChangeCommand(&cobra.Command{Use: "promote", Short: "Show entries to more readers",
-		Long: `promote shows entries to more readers: to everybody, to an agent, or to a group of agents. An entry of an untrusted agent is visible in
+		Long: `promote shows entries to more readers: to all agents, to one agent, or to a group of agents. An entry of an untrusted agent is visible in
 its own run only, until a person promotes it.`}, &r, "promoted",
 		func(ctx context.Context, m *memory.Memory) error {
 			to := promoteScope(r.To)

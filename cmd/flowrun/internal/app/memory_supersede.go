@@ -16,7 +16,7 @@ func (a *app) newMemorySupersedeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "supersede ID… TEXT", Short: "Replace entries by a new one", Args: between(1, 1000, "ID… TEXT"),
 		Long: `supersede writes a new entry in place of others, and prints its id. The others are hidden, except from --all, and are never removed.
-The last word is the text of the new entry (-: standard input), unless --lesson, --observation or --context give its parts.`,
+The last argument is the text of the new entry (-: standard input), unless --lesson, --observation or --context give its parts.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			ids := words
 			var text []string

@@ -103,7 +103,7 @@ func verdictJSON(info engine.Info, v shared.Verdict) any {
 func (a *app) readAnswer(ctx context.Context, s *store, q *event.DecideRequest, pairs *args.Pairs) error {
 	if q.Decision.Word != event.WordApprove {
 		if len(pairs.Values)+len(pairs.Raw)+len(pairs.From) > 0 {
-			return args.Errorf("inputs belong to %s, and the decision is %s", event.WordApprove, q.Decision.Word)
+			return args.Errorf("inputs are only for %s, and the decision is %s", event.WordApprove, q.Decision.Word)
 		}
 		return nil
 	}
@@ -210,9 +210,9 @@ func (a *app) sayResting(s *store, r *view.Run, run string, scene ui.Scene, asJS
 	}
 	nameInputs(ctx, s, own)
 	ui.FailedSoFar(a.err, r)
-	a.err.Printf("flowrun: all that is left waits for people:\n")
+	a.err.Printf("flowrun: only people can continue the run:\n")
 	ui.Inbox(a.err, own, scene.Flags, time.Now())
-	a.err.Printf("%s\n  flowrun resume %s%s\n", "When it is decided, continue with:", run, scene.Flags)
+	a.err.Printf("%s\n  flowrun resume %s%s\n", "After the decision, continue with:", run, scene.Flags)
 	return &ended{exitWaits}
 }
 

@@ -64,7 +64,7 @@ below DIR with files *.flow.hcl:
 	}
 	f := c.Flags()
 	valueFlags(c, &o.Given)
-	f.IntVar(&o.Parallel, "parallel", 0, "forecast a run of at most `N` attempts at once, in place of the workflow's max_concurrency")
+	f.IntVar(&o.Parallel, "parallel", 0, "forecast a run of at most `N` attempts at once, instead of the workflow's max_concurrency")
 	f.BoolVar(&o.JSON, "json", false, "as JSON")
 	f.BoolVar(&o.Lowered, "lowered", false, "print the program in the core language: steps, groups and repeats in place of patterns")
 	f.BoolVar(&o.DetailedExit, "detailed-exitcode", false, "exit with 6 if a step would run, or with --against if a workflow differs; with 0 if not")

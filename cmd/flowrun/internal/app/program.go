@@ -169,7 +169,7 @@ func (p *program) workflow(name string) (*ir.Workflow, error) {
 		return byDefault, nil
 	}
 	return nil, &args.Error{Message: "there are several workflows, and none is the default: " + strings.Join(names, ", "),
-		Hint: "Write the name of one behind the file."}
+		Hint: "Write the name of one after the file."}
 }
 
 // source is the text that is stored with a run of one of the workflows; see [serve.SourceOf].

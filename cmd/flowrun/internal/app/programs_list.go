@@ -18,9 +18,7 @@ func (a *app) newProgramsListCommand() *cobra.Command {
 	var r args.ProgramsList
 	c := &cobra.Command{
 		Use: "list", Short: "List the registered programs", Args: between(0, 0, ""),
-		Long: `list prints each registered program, and below it what starts its runs: for each block on the number of events that wait for a
-process to start their runs, that started a run, whose condition was false, and that are dead letters, and the number of refused deliveries to a
-webhook; and for each routine the time of its next run. It names the loops that the daemon keeps running.`,
+		Long: `list prints each registered program and its triggers. For each "on" block it prints how many events wait for a process, started a run, were skipped by the condition, or are dead letters, and how many deliveries to a webhook were refused. For each routine it prints the time of its next run. It also lists the loops that the daemon keeps running.`,
 		RunE: func(*cobra.Command, []string) error { return a.runProgramsList(&r) },
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
@@ -42,7 +40,7 @@ func (a *app) runProgramsList(r *args.ProgramsList) error {
 		return fmt.Errorf("reading the registered programs: %w", err)
 	}
 	if len(list) == 0 {
-		a.err.Printf("No program of this store starts runs by itself.\n")
+		a.err.Printf("No program in this store starts runs automatically.\n")
 	}
 	for i := range list {
 		p := &list[i]

@@ -18,9 +18,8 @@ import (
 func (a *app) newProgramsRemoveCommand() *cobra.Command {
 	var r args.ProgramsRemove
 	c := &cobra.Command{
-		Use: "remove FILE|DIR", Short: "Let nothing start runs of a program by itself", Args: between(1, 1, "FILE|DIR"),
-		Long: `remove takes a program out of the list of registered programs, by the path that it was applied with, which need not exist any more. Events
-that wait to start a run of it are dropped. Runs that have started continue. flowrun apply registers the program again.`,
+		Use: "remove FILE|DIR", Short: "Stop events, routines and loops from starting runs of a program", Args: between(1, 1, "FILE|DIR"),
+		Long: `remove removes a program from the list of registered programs. Give the path with which the program was applied; the file can be gone. Events that wait to start a run of the program are dropped. Runs that have started continue. flowrun apply registers the program again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Program = words[0]
 			return a.runProgramsRemove(&r)

@@ -22,10 +22,8 @@ import (
 func (a *app) newRestoreCommand() *cobra.Command {
 	var r args.Restore
 	c := &cobra.Command{
-		Use: "restore [BACKUP]", Short: "Give the store the content of a backup", Args: between(0, 1, "[BACKUP]"),
-		Long: `restore replaces what the store holds by what a backup of it holds: the newest one, one by its name in the folder backups, or a folder. A store
-that is lost is made anew. The backup is checked first, and a backup of the store as it is now is made before anything changes. Runs that had
-not ended can be resumed. Runs are restored only while no process drives any.
+		Use: "restore [BACKUP]", Short: "Restore the store from a backup", Args: between(0, 1, "[BACKUP]"),
+		Long: `restore replaces the content of the store with a backup: the newest one, one by its name in the folder backups, or a folder. If the store is lost, restore creates it again. restore checks the backup first, and makes a backup of the current store before anything changes. Runs that had not ended can be resumed. Runs are restored only while no process drives a run.
 
   flowrun restore --only kv            state under keys alone; kv, memory and runs can be named
   flowrun restore 20260105T080000.000Z --only runs,memory`,
@@ -63,7 +61,7 @@ func (a *app) runRestore(r *args.Restore) error {
 	before, _, err := a.copyStore(ctx, dir, "", time.Now())
 	var nothing *args.Error
 	if err != nil && !errors.As(err, &nothing) && !errors.Is(err, engine.ErrNoStore) {
-		a.err.Printf("flowrun: no backup of the store as it is now: %s\n", ui.CleanLines(err.Error()))
+		a.err.Printf("flowrun: the current store was not backed up: %s\n", ui.CleanLines(err.Error()))
 	}
 	if r.Takes("kv") || r.Takes("runs") {
 		if err := standalone.Restore(ctx, dir, from, standalone.Parts{KV: r.Takes("kv"), Runs: r.Takes("runs")}); err != nil {

@@ -22,8 +22,7 @@ func (a *app) newResumeCommand() *cobra.Command {
 		Use: "resume RUN", Short: "Continue a run that was stopped or whose process died", Args: between(1, 1, "RUN"),
 		Long: `resume continues a run where its journal ends. Finished steps do not run again; interrupted attempts start again with the same
 idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest". For a run that has ended, resume
-prints the outputs, and the exit code is that of the run. For a called run it names the calling run, which continues it. As apply, resume starts and
-runs what events start in a registered program, unless a daemon serves the store.
+prints the outputs, and the exit code is that of the run. For a called run it names the calling run, which continues it. Like apply, resume also starts and drives the runs that events start in a registered program, unless a daemon serves the store.
 
 Sensitive values are read from where the run got them, and must be the same, except for the names that --new-secret gives: the journal
 records that these differ. Give values of the command line again; the flags for values also say where a value is found now.
@@ -44,7 +43,7 @@ records that these differ. Give values of the command line again; the flags for 
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only show what would happen")
 	c.Flags().StringArrayVar(&r.NewSecrets, "new-secret", nil, "accept a new value of this sensitive variable or input, `NAME`; can be repeated")
-	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
+	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take over the run from a process that is alive but hangs")
 	c.Flags().BoolVar(&r.NoFollow, "no-follow", false, "start no run for an event: events wait in the store for the next apply of the program")
 	outputFlag(c, &r.Drive)
 	deathLimitFlag(c, &r.Drive)

@@ -16,11 +16,9 @@ func (a *app) newRetryCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "retry RUN", Short: "Retry the steps of a run that did not succeed; the new run reuses the rest", Args: between(1, 2, "RUN [--file [FILE]]"),
 		Long: `retry starts a new run with the definition, the inputs and the variables of RUN. It reuses the nodes that succeeded. Nodes that
-failed, were blocked, cancelled or compensated, and all nodes that depend on them, run again with new idempotency keys. Each instance of
-for_each counts alone; a repeat and a call count as one piece; a tolerated failure is kept, and what a person has skipped; finally runs again.
+failed, were blocked, cancelled or compensated, and all nodes that depend on them, run again with new idempotency keys. Each instance of for_each counts separately; a repeat and a call are repeated as a whole; tolerated failures, and nodes that a person has skipped, are kept; finally runs again.
 
---from also repeats runs that succeeded: the step runs again, and all nodes that depend on it. --set says what a step comes to that was
-done by hand: it counts as succeeded with this output, step.NAME.by names the person, and all nodes that depend on it run again. The
+--from also repeats runs that succeeded: the step runs again, and all nodes that depend on it. --set gives the output of a step that a person did by hand: the step counts as succeeded with this output, step.NAME.by is the name of the person, and all nodes that depend on it run again. The
 output must fit the step. RUN stays as it was. A run that --only or --target limited to some steps is repeated with the same limit, unless
 --all is given.
 
@@ -28,8 +26,7 @@ output must fit the step. RUN stays as it was. A run that --only or --target lim
   flowrun retry latest --set 'deploy={"version": "1.2"}' --as ann
   flowrun retry latest --file --dry-run
 
---file runs a changed file: FILE, or the file that RUN began with as it is now. A step keeps its result if the file asks for the same
-work, with all that the request reads, and all steps that it waits for keep theirs. retry shows what runs again, and which text or value
+--file runs a changed file: FILE, or the current version of the file of RUN. A step keeps its result if its request is the same in the new file, and all steps that it waits for keep their results. retry shows what runs again, and which text or value
 has changed, before the first step starts; --dry-run shows it and starts nothing.
 
 RUN must have ended: to continue a run that has not, use resume. A retry keeps all inputs and variables, also their defaults; for another
@@ -42,7 +39,7 @@ that they differ. Give those that RUN got on its command line again, with --inpu
 			}
 			if len(words) == 2 {
 				if !r.Changed || r.File != "" {
-					return &args.Error{Message: fmt.Sprintf("there is a word too many: %q", words[1]),
+					return &args.Error{Message: fmt.Sprintf("there is one argument too many: %q", words[1]),
 						Hint: inFlowrun(quoteLine([]string{c.Root().Name(), "retry", words[0], "--only", words[1]}), "retry takes a run. To run one step again:")}
 				}
 				r.File = words[1]
@@ -54,12 +51,12 @@ that they differ. Give those that RUN got on its command line again, with --inpu
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&r.From, "from", "", "also run this `step` again, and all nodes that depend on it; an instance is named as build[3]")
-	f.StringVar(&r.Only, "only", "", "run only this `step` again, or only this instance, as build[3], and reuse or leave out all other nodes")
+	f.StringVar(&r.From, "from", "", "also run this `step` again, and all nodes that depend on it; an instance is written as build[3]")
+	f.StringVar(&r.Only, "only", "", "run only this `step`, or only this instance such as build[3], and reuse or leave out all other nodes")
 	f.BoolVar(&r.All, "all", false, "run the whole workflow, where RUN was limited by --only or --target")
 	f.StringArrayVar(&r.Set, "set", nil, "the output of a step that was done by hand, `STEP=JSON`; can be repeated")
 	f.StringVar(&r.As, "as", "", "the `name` of the person who sets steps (default: the user of the operating system)")
-	f.StringVar(&r.File, "file", "", "run a changed `file`, and reuse what it asks for in the same words (default: the file of RUN)")
+	f.StringVar(&r.File, "file", "", "run a changed `file`, and reuse the results of steps that are the same (default: the file of RUN)")
 	f.Lookup("file").NoOptDefVal = retryBegun
 	f.BoolVar(&r.DryRun, "dry-run", false, "with --file: only show what would be reused, and what would run")
 	f.BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")

@@ -12,7 +12,7 @@ func (a *app) newRoutinesListCommand() *cobra.Command {
 	var r args.RoutinesList
 	c := &cobra.Command{
 		Use: "list", Short: "List the routines of the store", Args: between(0, 0, ""),
-		Long: "list prints each registered routine in the order of the names: its workflow and program, when its next run starts, how many moments have started a run, how many were missed, and the last run. With --next each is followed by its next moments.",
+		Long: "list prints each registered routine in the order of the names: its workflow and program, when its next run starts, how many runs it has started, how many were missed, and the last run. With --next, each routine is followed by its next times.",
 		RunE: func(*cobra.Command, []string) error {
 			if err := r.Check(); err != nil {
 				return err
@@ -20,7 +20,7 @@ func (a *app) newRoutinesListCommand() *cobra.Command {
 			return a.runRoutinesList(&r)
 		},
 	}
-	c.Flags().IntVar(&r.Next, "next", 0, "the next `N` moments of each routine")
+	c.Flags().IntVar(&r.Next, "next", 0, "the next `N` times of each routine")
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
 	return c
 }
@@ -42,7 +42,7 @@ func (a *app) runRoutinesList(r *args.RoutinesList) error {
 		return ui.WriteJSON(a.out, serve.Routines{Routines: list})
 	}
 	if len(list) == 0 {
-		a.err.Printf("No program of this store has a routine.\n")
+		a.err.Printf("No program in this store has a routine.\n")
 	}
 	for i, l := range list {
 		a.out.Printf("%s → %s  %s\n", ui.Clean(l.Name), ui.Clean(l.Workflow), ui.Clean(l.Program))

@@ -17,8 +17,8 @@ import (
 func (a *app) newRoutinesNextCommand() *cobra.Command {
 	var r args.RoutinesNext
 	c := &cobra.Command{
-		Use: "next [NAME]", Short: "Print the next moments of a routine or a schedule", Args: between(0, 1, "[NAME | --cron SCHEDULE]"),
-		Long: `next prints the moments at which a registered routine or a schedule is due, each on a line of its own, with the offset of the schedule's time zone. With --json they are one array.
+		Use: "next [NAME]", Short: "Print the next times of a routine or a schedule", Args: between(0, 1, "[NAME | --cron SCHEDULE]"),
+		Long: `next prints the times at which a registered routine or a schedule is due, one on each line, with the offset of the schedule's time zone. With --json it prints one array.
 
 A schedule has five fields, each a "*", a number, a range 1-5, a step */15 or 8-18/2, or a list of them: minute, hour, day of the month, month (JAN to DEC) and day of the
 week (SUN to SAT; 0 and 7 are Sunday). If one of the two day fields begins with "*", both must match; otherwise one is enough. @hourly, @daily, @midnight, @weekly,
@@ -39,8 +39,8 @@ minute or hour begins with "*", and @every, follow real time instead.`,
 	f := c.Flags()
 	f.StringVar(&r.Cron, "cron", "", "the `schedule`; CRON_TZ=ZONE may come first")
 	f.StringVar(&r.Timezone, "timezone", "", "the time `zone` of the schedule, like Europe/Berlin (default: UTC)")
-	f.StringVar(&r.From, "from", "", "only moments after this `moment`, like 2026-11-02T08:00:00Z (default: now)")
-	f.IntVarP(&r.Count, "count", "n", 10, "the `number` of moments")
+	f.StringVar(&r.From, "from", "", "only times after this `time`, like 2026-11-02T08:00:00Z (default: now)")
+	f.IntVarP(&r.Count, "count", "n", 10, "the `number` of times")
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
 	return c
 }

@@ -10,8 +10,8 @@ import (
 func (a *app) newRoutinesPauseCommand() *cobra.Command {
 	var r args.RoutinesChange
 	c := &cobra.Command{
-		Use: "pause NAME", Short: "Let no moment of a routine start a run", Args: between(1, 1, "NAME"),
-		Long: "pause holds a routine until flowrun routines resume. Moments that pass in between start nothing, and do not count as missed. Runs that have started continue.",
+		Use: "pause NAME", Short: "Pause a routine", Args: between(1, 1, "NAME"),
+		Long: "A paused routine starts no runs until flowrun routines resume. Times that pass meanwhile do not count as missed. Running runs continue.",
 		RunE: func(_ *cobra.Command, names []string) error {
 			r.Name = names[0]
 			return a.changeRoutine(&r, event.RoutinePause, "is paused", "was paused already")

@@ -11,7 +11,7 @@ func (a *app) newRoutinesResumeCommand() *cobra.Command {
 	var r args.RoutinesChange
 	c := &cobra.Command{
 		Use: "resume NAME", Short: "Resume a paused routine", Args: between(1, 1, "NAME"),
-		Long: "resume lets the moments of a routine start runs again, from now on.",
+		Long: "After resume, a routine starts runs again.",
 		RunE: func(_ *cobra.Command, names []string) error {
 			r.Name = names[0]
 			return a.changeRoutine(&r, event.RoutineResume, "continues", "was not paused")

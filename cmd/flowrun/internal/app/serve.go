@@ -29,7 +29,7 @@ one exits with code 3. With --engine, workers drive the runs of a Temporal serve
 A step that is stopped gets TERM, and KILL after 5 seconds or the shorter FLOWRUN_GRACE.
 
   flowrun serve                                until it is stopped
-  flowrun serve --once                         do what is due and return, for cron and CI
+  flowrun serve --once                         do the work that is due and return, for cron and CI
   flowrun serve --print-unit                   print a unit for systemd
   flowrun serve --engine temporal://HOST:PORT  the dashboard of a Temporal server
 
@@ -48,9 +48,9 @@ file serve.token. /healthz and /readyz need none, nor do deliveries to webhooks 
 	pairFlags(c, "var", "a variable of the programs that are named", &o.Vars)
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:8420", "the `address` to answer on; port 0 picks a free one, and off turns HTTP off")
-	f.StringArrayVar(&o.Hosts, "host", nil, "another `HOST:PORT` under which clients know the server, such as that of a proxy; can be repeated")
-	f.BoolVar(&o.NoToken, "no-token", false, "answer requests without a token; only for an address of this machine alone")
-	f.BoolVar(&o.Once, "once", false, "do what is due, and return")
+	f.StringArrayVar(&o.Hosts, "host", nil, "another `HOST:PORT` by which clients reach the server, such as that of a proxy; can be repeated")
+	f.BoolVar(&o.NoToken, "no-token", false, "answer requests without a token; only with a loopback address")
+	f.BoolVar(&o.Once, "once", false, "do the work that is due, and return")
 	f.BoolVar(&o.PrintUnit, "print-unit", false, "print a unit for systemd, and return")
 	deathLimitFlag(c, &o.Drive)
 	return c

@@ -20,8 +20,7 @@ func (a *app) newShowCommand() *cobra.Command {
 	var r args.Show
 	c := &cobra.Command{
 		Use: "show RUN [STEP]", Short: "Show the status of a run's nodes, or of one node, and why", Args: between(1, 2, "RUN [STEP]"),
-		Long: `show prints for each node of a run its status and the reason: which nodes it waited for, which condition was false and the values that it
-read, which dependency failed. With a step, or the path of an instance (build/api[3]), it prints the details of this node: each
+		Long: `show prints each node of a run with its status and the reason: the nodes it waited for, the false condition and its values, the failed dependency. With a step, or the path of an instance (build/api[3]), it prints the details of this node: each
 attempt, the verdicts of its gates, the nodes that depend on it. --failed prints only the steps that failed, below STEP if there is one.
 --at N shows the run after event N (see flowrun events).`,
 		RunE: func(_ *cobra.Command, words []string) error {
@@ -114,7 +113,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		a.err.Printf("%s\n", a.describeTrouble(info))
 	} else if r.At == 0 && !info.Status.Terminal() {
 		if lines := answerLines(s, info.Run, a.sceneOf(s, nil).Flags); lines != "" {
-			a.err.Printf("It waits for people. Answer with:\n%s", lines)
+			a.err.Printf("The run waits for people. Answer with:\n%s", lines)
 		}
 	}
 	return nil

@@ -19,14 +19,12 @@ import (
 func (a *app) newSimulateCommand() *cobra.Command {
 	o := args.Simulate{Runs: 500}
 	c := &cobra.Command{
-		Use: "simulate FILE|DIR [WORKFLOW]", Short: "Say how long runs take, how often they succeed, and what they cost", Args: a.withoutPairs,
+		Use: "simulate FILE|DIR [WORKFLOW]", Short: "Estimate how long runs take, how often they succeed, and what they cost", Args: a.withoutPairs,
 		Long: `simulate runs a workflow many times in virtual time. Each attempt ends as an attempt of the same step in an earlier run did, drawn at
 random: with its outcome, output, duration and cost. Rules, conditions, retries, slots and quotas count as in a real run. Nothing is started.
-What a run asks people is answered as in an earlier run, as late as then; a run whose question has no answer in earlier runs waits in the end.
+Questions for people get the answers of earlier runs, after the same time. If earlier runs have no answer to a question, the run ends as waiting.
 
-The result are percentiles: half of the runs take at most as long as the mark 50 % says, nine of ten as the mark 90 %. A second table says
-what one more slot and one retry less would change; --parallel sets the number of slots. Steps without an attempt in an earlier run are named: simulate takes them to succeed in the middle of the time of
-the others. That one attempt fails does not make the next one more likely to fail: where failures come together, the marks are too good.
+The results are percentiles: 50 % of the runs take at most the time in the column 50 %, and 90 % of the runs the time in the column 90 %. A second table shows the effect of one more slot, and of one retry less; --parallel sets the number of slots. simulate lists the steps without an attempt in an earlier run; it assumes that they succeed, and take the median time of the other steps. Attempts fail independently of each other. If failures come together in reality, the results are too optimistic.
 
   flowrun simulate release.flow.hcl --parallel 16`,
 		RunE: func(_ *cobra.Command, words []string) error {
@@ -40,9 +38,9 @@ the others. That one attempt fails does not make the next one more likely to fai
 	}
 	f := c.Flags()
 	valueFlags(c, &o.Given)
-	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, in place of the workflow's max_concurrency")
+	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, instead of the workflow's max_concurrency")
 	f.IntVar(&o.Runs, "runs", 500, "how many runs to simulate")
-	f.Uint64Var(&o.Seed, "seed", 1, "draws the attempts; the same seed gives the same result")
+	f.Uint64Var(&o.Seed, "seed", 1, "the seed of the random numbers; the same seed gives the same result")
 	f.BoolVar(&o.JSON, "json", false, "as JSON")
 	return c
 }
@@ -76,7 +74,7 @@ func (a *app) runSimulate(o *args.Simulate) error {
 		return err
 	}
 	if learned.Runs == 0 {
-		return &args.Error{Message: fmt.Sprintf("no run of workflow %q has ended in %s, so nothing is known of its steps", w.Name, ui.Clean(dir)), Hint: "Run it once: flowrun apply."}
+		return &args.Error{Message: fmt.Sprintf("no run of workflow %q has ended in %s, so the simulation has no data about its steps", w.Name, ui.Clean(dir)), Hint: "Run it once: flowrun apply."}
 	}
 	r, err := simulate.Of(ctx, p.ir, first, secrets, learned, o.Runs, o.Seed)
 	if err != nil {
@@ -114,7 +112,7 @@ func (a *app) printSimulate(r *simulate.Result) {
 		a.printSimulateChanges(r)
 	}
 	if len(r.Unknown) > 0 {
-		a.err.Printf("No earlier run has an attempt of: %s. They are taken to succeed.\n", ui.Clean(strings.Join(r.Unknown, ", ")))
+		a.err.Printf("No earlier run has an attempt of: %s. The simulation assumes that they succeed.\n", ui.Clean(strings.Join(r.Unknown, ", ")))
 	}
 }
 

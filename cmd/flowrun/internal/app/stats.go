@@ -16,7 +16,7 @@ import (
 func (a *app) newStatsCommand() *cobra.Command {
 	r := args.Stats{Groups: groupsOfStats()}
 	c := &cobra.Command{
-		Use: "stats", Short: "Show how many tasks were done, how well, how fast and at what cost",
+		Use: "stats", Short: "Show how many tasks were done, with success rate, times and cost",
 		Long: `stats computes figures from the journals of the runs that began, ended or were live in a span of time. A task is one execution of a step
 by an agent, with all of its attempts; it counts when it succeeds or fails.
 
@@ -35,7 +35,7 @@ After them come the targets of loops, whose tasks are items, and whose figures a
 		Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.runStats(&r) },
 	}
-	c.Flags().StringVar(&r.Since, "since", "24h", "count from an `AGE` ago (24h, 7d), or from a moment (2026-01-05T08:00:00Z)")
+	c.Flags().StringVar(&r.Since, "since", "24h", "count from an `AGE` ago (24h, 7d), or from a time (2026-01-05T08:00:00Z)")
 	c.Flags().StringVar(&r.By, "by", "", "a line for each `GROUP`: workflow, agent, pattern (the group around a step, or its feedback, consensus or compete) or version")
 	c.Flags().BoolVar(&r.Daily, "daily", false, "also a line for each day; with --by in JSON the groups of each day")
 	c.Flags().BoolVar(&r.Forecasts, "forecasts", false, "also compare forecasts of runs with how long they took")

@@ -151,7 +151,7 @@ func (a *app) sayWaiting(run string, t engine.Turn) {
 
 // sayLeftover tells the user that processes of the previous driver were ended.
 func (a *app) sayLeftover(run string, processes int) {
-	a.err.Printf("run %s: ended %d processes that an earlier driver left\n", run, processes)
+	a.err.Printf("run %s: ended %d leftover processes of an earlier flowrun\n", run, processes)
 }
 
 // findRun returns the run that a word means: an id or the beginning of one, "latest", a workflow's
@@ -302,7 +302,7 @@ func (a *app) describeUndriven(s *store, info engine.Info) string {
 	flags := a.sceneOf(s, nil).Flags
 	again := "  flowrun resume " + s.Top(context.Background(), info) + flags
 	if lines := answerLines(s, info.Run, flags); lines != "" {
-		return "It waits for people, and no process drives it. Answer with:\n" + lines + "Then continue with:\n" + again
+		return "The run waits for people, and no process drives it. Answer with:\n" + lines + "Then continue with:\n" + again
 	}
 	return "Interrupted: no process drives this run. Continue with:\n" + again
 }

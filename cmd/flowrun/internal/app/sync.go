@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 func (a *app) newSyncCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "sync", Short: "List sync points, and check in at one",
-		Long: `Steps with a block sync check in at a sync point as a party and wait until all needed parties are ready. All runs of a store share the points.
+		Long: `Steps with a sync block check in at a sync point as a party and wait until all needed parties are ready. All runs of a store share the points.
 
   flowrun sync list                                                  each point, its parties, and who waits
   flowrun sync check-in release --as docs                            the party is ready

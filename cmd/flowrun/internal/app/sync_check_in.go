@@ -14,7 +14,7 @@ func (a *app) newSyncCheckInCommand() *cobra.Command {
 	var r args.SyncCheckIn
 	c := &cobra.Command{
 		Use: "check-in POINT", Short: "Check in at a sync point as a party", Args: between(1, 1, "POINT"),
-		Long: "check-in says that a party has come to a sync point and is ready, or why it is not. It takes the place of an earlier check-in of the party, and does not wait for the others.",
+		Long: "check-in records that a party is ready at a sync point, or why it is not ready. It replaces an earlier check-in of the party, and does not wait for the others.",
 		RunE: func(c *cobra.Command, words []string) error {
 			r.Point, r.IsBlocked = words[0], c.Flags().Changed("blocked")
 			if err := r.Check(); err != nil {

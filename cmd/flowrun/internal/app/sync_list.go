@@ -34,7 +34,7 @@ func (a *app) runSyncList(r *args.SyncList) error {
 		}{points})
 	}
 	if len(points) == 0 {
-		a.err.Printf("No run of this store has come to a sync point.\n")
+		a.err.Printf("No run in this store has used a sync point.\n")
 	}
 	for _, name := range value.Keys(points) {
 		a.out.Printf("%s", describeSyncList(name, points[name].(map[string]any)))

@@ -69,7 +69,7 @@ The exit code is 1 if a test fails, or if a test file or its program is refused.
 	c.Flags().StringVar(&t.Run, "run", "", "run only the tests whose names match a `regular expression`")
 	c.Flags().StringArrayVar(&t.Formats, "format", nil, "print the results as `FORMAT`, or write them with FORMAT=PATH: "+strings.Join(args.TestFormats, ", "))
 	c.Flags().BoolVar(&t.Coverage, "coverage", false, "name the nodes, cases, gates and levels, and the sources and agents of loops, that no test reached")
-	c.Flags().BoolVar(&t.Watch, "watch", false, "run the tests again when a file *.hcl beside them changes, or a file that file() reads, until Ctrl-C")
+	c.Flags().BoolVar(&t.Watch, "watch", false, "run the tests again when an *.hcl file beside them, or a file that file() reads, changes, until Ctrl-C")
 	return c
 }
 

@@ -14,7 +14,7 @@ import (
 func (a *app) newTimelineCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use: "timeline RUN", Short: "Show what decided how long a run took, and for what its nodes waited", Args: between(1, 1, "RUN"),
+		Use: "timeline RUN", Short: "Show the critical path of a run, and the waits of its nodes", Args: between(1, 1, "RUN"),
 		Long: `timeline shows the critical path of a run that has ended: each of its nodes waited for
 the node before it, and the last one ended last. Then timeline shows how long all nodes waited, by kind. With --json it prints each node with its attempts and waits.`,
 		RunE: func(_ *cobra.Command, words []string) error {

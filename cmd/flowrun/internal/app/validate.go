@@ -23,13 +23,13 @@ func (a *app) newValidateCommand() *cobra.Command {
 files *.flow.hcl; each of these folders is a program of its own, and other files *.hcl there are left to other tools. Without a
 path it checks the current folder. The exit code is 1 if a program is refused.
 
---env NAME also checks that NAME.flowvars beside the program gives its variables values that they can have; --env all checks each
+--env NAME also checks that NAME.flowvars beside the program has valid values for its variables; --env all checks each
 such file.
 
 --format FORMAT sets the form of the findings on the screen, --format FORMAT=PATH writes them to a file; it can be repeated.
 Under GitHub Actions the default on the screen is github, and validate also writes a summary of the job.
 
-Advice says what is right and could be better, and never fails a check. The formats github, sarif and junit leave it out unless
+Advice is about valid code that could be better, and never fails a check. The formats github, sarif and junit leave it out unless
 --advice always is given; --advice never leaves it out everywhere. A comment in a file switches it off, too: # flowrun-ignore: F0272
 for its own line or the next one, # flowrun-ignore-file: F0272 for the file.`,
 		RunE: func(c *cobra.Command, words []string) error {

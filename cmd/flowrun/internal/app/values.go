@@ -32,8 +32,8 @@ func variableFlags(c *cobra.Command, o *args.Given) {
 // pairFlags are the three flags for values of one kind.
 func pairFlags(c *cobra.Command, name, what string, p *args.Pairs) {
 	f := c.Flags()
-	f.StringArrayVar(&p.Values, name, nil, what+", `name=value`; value @FILE reads a file, - standard input, @@x is the text @x; in CI every text is taken as it is; can be repeated")
-	f.StringArrayVar(&p.Raw, name+"-raw", nil, what+", `name=text`: the text as it is, for texts from others; can be repeated")
+	f.StringArrayVar(&p.Values, name, nil, what+", `name=value`; value @FILE reads a file, - standard input, @@x is the text @x; in CI every text is taken literally; can be repeated")
+	f.StringArrayVar(&p.Raw, name+"-raw", nil, what+", `name=text`: the literal text, for text from other people; can be repeated")
 	f.StringArrayVar(&p.From, name+"-from", nil, what+", `name=file`: the text of the file, with - of standard input; can be repeated")
 }
 

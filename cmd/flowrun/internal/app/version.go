@@ -18,10 +18,9 @@ func (a *app) newVersionCommand() *cobra.Command {
 	asJSON, check := false, false
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: between(0, 0, ""),
-		Long: `version prints the number of the release, the commit, and the behaviour of runs that this flowrun knows.
+		Long: `version prints the number of the release, the commit, and the behaviour number of this release.
 
-flowrun never calls home: --check asks no server whether there is a newer release. It prints the SHA-256 of this program, for comparison with
-the list of parts of the release (flowrun_OS_ARCH.cdx.json).`,
+flowrun never calls home: --check asks no server for a newer release. It prints the SHA-256 of this binary, for comparison with the list of files of the release (flowrun_OS_ARCH.cdx.json).`,
 		RunE: func(*cobra.Command, []string) error {
 			v := thisVersion()
 			if check {

@@ -20,15 +20,14 @@ func (a *app) newWorkerCommand() *cobra.Command {
 	o := args.Worker{Slots: 8}
 	c := &cobra.Command{
 		Use: "worker", Short: "Drive runs on a Temporal server, and carry out their attempts", Args: between(0, 0, ""),
-		Long: `worker takes work from a Temporal server: it drives the runs that apply --engine starts, and carries out their attempts in this process.
+		Long: `worker takes work from a Temporal server: it drives runs, and carries out their attempts in this process.
 Start as many workers as you like, on as many machines. If a worker dies, another worker continues: no finished step runs again, and an
 attempt that was running runs once more.
 
 A program finds its files in the workspace of the worker: the folder of the program is the workspace, and dir of a step is a folder below it.
 Programs get the environment of the worker. The first Ctrl-C or TERM takes no new work, and gives attempts back that do not end soon.
 
-The memory of agents lies with one worker, that with --memory: it is the file memory.db of the store of its workspace. That worker also drives
-runs, and all workers ask it for what was learned.
+One worker has the memory of agents, the worker with --memory: it is the file memory.db in the store of its workspace. That worker also drives runs, and all workers ask it for learnings.
 
   flowrun worker --engine temporal://127.0.0.1:7233/default --slots 4`,
 		RunE: func(*cobra.Command, []string) error { return a.runWorker(&o) },
@@ -37,7 +36,7 @@ runs, and all workers ask it for what was learned.
 	f.StringSliceVar(&o.Queues, "queues", nil, "the task `queues` that the worker serves (default: the queue of the address, or flowrun)")
 	f.IntVar(&o.Slots, "slots", o.Slots, "at most `N` attempts at once")
 	f.StringVar(&o.Workspace, "workspace", ".", "the `folder` in which programs find their files")
-	f.BoolVar(&o.Memory, "memory", false, "serve the memory of agents to all workers; the others have none")
+	f.BoolVar(&o.Memory, "memory", false, "serve the memory of agents to all workers")
 	return c
 }
 

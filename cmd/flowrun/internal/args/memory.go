@@ -95,7 +95,7 @@ func (s *MemorySearch) Check(now time.Time) error {
 	case asked && s.Queries != "":
 		return Errorf("a query and --queries cannot be combined")
 	case !asked && s.Queries == "":
-		return &Error{"an argument is missing: the query", `Write it behind the command: flowrun memory search "flaky test of the parser". Many at once: --queries FILE.`}
+		return &Error{"an argument is missing: the query", `Write it after the command: flowrun memory search "flaky test of the parser". Many at once: --queries FILE.`}
 	case s.K < 1 || s.K > MaxHits:
 		return Errorf("-k %d is not within 1 and %d", s.K, MaxHits)
 	}
@@ -117,7 +117,7 @@ type MemoryEntry struct {
 // Check refuses an entry that says nothing, and words and numbers.
 func (e *MemoryEntry) Check() error {
 	if strings.TrimSpace(e.Text+e.Context+e.Observation+e.Lesson) == "" {
-		return &Error{"an argument is missing: the text of the entry", `Write it behind the command, or give --lesson, --observation and --context.`}
+		return &Error{"an argument is missing: the text of the entry", `Write it after the command, or give --lesson, --observation and --context.`}
 	}
 	if e.Type != "" {
 		if err := OneOf("--type", e.Type, MemoryTypes...); err != nil {

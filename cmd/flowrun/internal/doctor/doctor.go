@@ -33,7 +33,7 @@ type Doctor struct {
 	FlagsFor func(dir string) string
 	Load     func(path string) (*dsl.Program, diag.List)
 	Screen   *ui.Term
-	// Tools asks an MCP server of an agent for descriptions of its tools. server is the name of a block server; "": the agent is of type mcp.
+	// Tools asks an MCP server of an agent for descriptions of its tools. server is the name of a server block; "": the agent is of type mcp.
 	Tools  func(path, agent, server string) ([]value.Value, error)
 	Newest int // the number of runs with a journal that is read; 0 means all
 }

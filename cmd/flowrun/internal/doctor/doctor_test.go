@@ -65,7 +65,11 @@ func TestRunsAndClock(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 	left := engine.Info{Run: "left", Status: event.Running}
-	if found := aboutRuns([]engine.Info{at(0), left, {Status: event.Running, Driver: 7}}, " --store s"); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left --store s") {
+	if found := aboutRuns([]engine.Info{at(0), left, {Status: event.Running, Driver: 7}}, nil, " --store s"); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left --store s") {
+		t.Errorf("%+v", found)
+	}
+	asks := engine.Info{Run: "asks", Status: event.Waiting}
+	if found := aboutRuns([]engine.Info{asks}, map[string]bool{"asks": true}, " --store s"); len(found) != 2 || !strings.Contains(found[1].Text, "1 waiting for people") || found[1].Fix != "To answer: flowrun inbox --store s" {
 		t.Errorf("%+v", found)
 	}
 }

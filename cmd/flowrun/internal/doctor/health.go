@@ -19,7 +19,7 @@ const beginAnew = "Copy the folder first. Then restore a backup of the store, or
 
 // aboutHealth returns the findings about the files of a store, with the advice on how to fix them.
 func aboutHealth(h *engine.Health, dir, flags string) []ui.Finding {
-	out := []ui.Finding{fine("version", fmt.Sprintf("the store has version %d, as this release writes it", h.Version))}
+	out := []ui.Finding{fine("version", fmt.Sprintf("the store has version %d, the version of this release", h.Version))}
 	if h.Database != "" {
 		out = append(out, wrong("database", "its pages are inconsistent: "+h.Database, beginAnew))
 	}
@@ -43,7 +43,7 @@ func aboutJournals(h *engine.Health, flags string) []ui.Finding {
 	if h.Runs == 0 {
 		return nil
 	}
-	whole := fmt.Sprintf("%d of %s read, %d whole", h.Checked, ui.Count(h.Runs, "run"), h.Checked-len(h.Broken))
+	whole := fmt.Sprintf("%d of %s read, %d intact", h.Checked, ui.Count(h.Runs, "run"), h.Checked-len(h.Broken))
 	if h.Checked < h.Runs {
 		whole += " (--all reads them all)"
 	}
@@ -56,7 +56,7 @@ func aboutJournals(h *engine.Health, flags string) []ui.Finding {
 			return append(out, odd("journals", fmt.Sprintf("%d more are damaged", len(h.Broken)-i), "Run doctor again when these are fixed."))
 		}
 		out = append(out, wrong("journals", b.Err.Error(),
-			"Other runs can continue. To see the rest of this one: flowrun events "+b.Run+flags+". To restore it, restore a backup of the store."))
+			"Other runs can continue. To see the readable part of this run: flowrun events "+b.Run+flags+". To restore it, restore a backup of the store."))
 	}
 	return out
 }
@@ -66,10 +66,10 @@ func aboutSnapshots(h *engine.Health) []ui.Finding {
 	if h.Snapshots == 0 {
 		return nil
 	}
-	out := []ui.Finding{fine("snapshots", fmt.Sprintf("%d compared, %d as their journals say", h.Snapshots, h.Snapshots-len(h.Odd)))}
+	out := []ui.Finding{fine("snapshots", fmt.Sprintf("%d compared, %d match their journals", h.Snapshots, h.Snapshots-len(h.Odd)))}
 	for _, b := range h.Odd[:min(len(h.Odd), MaxTold)] {
-		out = append(out, odd("snapshots", fmt.Sprintf("the snapshot of run %s is of no use: %v", b.Run, b.Err),
-			"Nothing is lost: the journal has all of the run. Remove the file snapshots/"+b.Run+" of the store."))
+		out = append(out, odd("snapshots", fmt.Sprintf("the snapshot of run %s is not usable: %v", b.Run, b.Err),
+			"Nothing is lost: the journal is complete. Remove the file snapshots/"+b.Run+" of the store."))
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func (d *Doctor) aboutShells(string) []ui.Finding {
 func aboutResources(string) []ui.Finding {
 	text, whole := standalone.Confinement()
 	if !whole {
-		return []ui.Finding{odd("resources", text, "Run agents whose memory must be bounded on Linux, or in a container.")}
+		return []ui.Finding{odd("resources", text, "Run agents that need a memory limit on Linux, or in a container.")}
 	}
 	return []ui.Finding{fine("resources", text)}
 }

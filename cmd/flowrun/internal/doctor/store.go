@@ -51,7 +51,16 @@ func (d *Doctor) aboutStore(path string) []ui.Finding {
 		return append(out, wrong("runs", err.Error(), adviseStore(err)))
 	}
 	flags := d.FlagsFor(dir)
-	out = append(append(out, aboutRuns(infos, flags)...), aboutFutureRuns(infos)...)
+	asked := map[string]bool{}
+	stored, err := s.Ask(context.Background(), event.StoreRequest{Asks: true})
+	asks, bad := ui.ReadAsks(stored)
+	if err = errors.Join(err, bad); err != nil {
+		return append(out, wrong("inbox", err.Error(), adviseStore(err)))
+	}
+	for i := range asks { // a run whose question is over continues with resume
+		asked[asks[i].Run] = asked[asks[i].Run] || !asks[i].Over(time.Now())
+	}
+	out = append(append(out, aboutRuns(infos, asked, flags)...), aboutFutureRuns(infos)...)
 	limits, err := s.Limits(context.Background())
 	if err != nil {
 		return append(out, wrong("limits", err.Error(), adviseStore(err)))
@@ -127,26 +136,31 @@ func aboutDisk(dir string) ui.Finding {
 		return wrong("store", text,
 			"Free some space: a run stops when its journal cannot be written. flowrun runs prune removes ended runs and their logs.")
 	case at != dir:
-		text += ", made by the first run"
+		text += "; the first run creates it"
 	}
 	return fine("store", text)
 }
 
 // aboutRuns counts the runs, and names the runs without a driver. flags are the flags that a command
 // on this store needs.
-func aboutRuns(infos []engine.Info, flags string) []ui.Finding {
+func aboutRuns(infos []engine.Info, asked map[string]bool, flags string) []ui.Finding {
 	driven, left := 0, ""
-	n := 0
+	n, people := 0, 0
 	for i := range infos {
 		switch {
 		case infos[i].Status.Terminal():
 		case infos[i].Driver != 0:
 			driven++
+		case infos[i].Status == event.Waiting && asked[infos[i].Run]: // as runs list says it
+			people++
 		default:
 			n, left = n+1, infos[i].Run
 		}
 	}
-	out := []ui.Finding{fine("runs", fmt.Sprintf("%d in all, %d driven now", len(infos), driven))}
+	out := []ui.Finding{fine("runs", fmt.Sprintf("%d in all, %d running now", len(infos), driven))}
+	if people > 0 {
+		out = append(out, odd("runs", fmt.Sprintf("%d waiting for people, and no process drives them", people), "To answer: flowrun inbox"+flags))
+	}
 	if n > 0 {
 		out = append(out, odd("runs", fmt.Sprintf("%d interrupted: they have not ended, and no process drives them", n),
 			"To continue one: flowrun resume "+left+flags+". To end it: flowrun cancel "+left+flags))

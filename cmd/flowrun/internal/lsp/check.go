@@ -141,7 +141,7 @@ func ours(path string, data []byte) bool {
 func (s *server) tryFindings(dir string, mine []string, open map[string][]byte) (list diag.List, alone bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("a defect of flowrun while it checked %s: %v", dir, p)
+			err = fmt.Errorf("a bug in flowrun while it checked %s: %v", dir, p)
 		}
 	}()
 	list, alone = s.findings(dir, mine, open)

@@ -147,7 +147,7 @@ func (s *server) handle(m *message) {
 func (s *server) dispatch(m *message) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &rpcError{errInternal, fmt.Sprintf("a defect of flowrun: %v", p)}
+			err = &rpcError{errInternal, fmt.Sprintf("a bug in flowrun: %v", p)}
 		}
 	}()
 	switch {

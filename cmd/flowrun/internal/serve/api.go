@@ -189,13 +189,13 @@ var routes = []route{
 	{method: "POST", path: "/api/v1/dead-letters/{id}/drop", about: "Removes a dead letter. It removes no run and sends no message.", body: Nothing{}, answer: Done{}, do: change("dead_letter.drop", "id", (*Server).knowLetter, dropLetter)},
 	{method: "GET", path: "/api/v1/programs", about: "The registered programs, and what starts their runs.", answer: Programs{}, do: (*Server).programs},
 	{method: "GET", path: "/api/v1/dispatch", about: "The open work that was handed in, the first to do first, with the work that it needs.", answer: WorkList{}, do: (*Server).listWork, query: []param{
-		{"all", "Also what is closed or cancelled.", "boolean"}, {"tickets", "The tickets of the store's own backlog instead.", "boolean"}}},
+		{"all", "Also closed and cancelled work.", "boolean"}, {"tickets", "The tickets of the store's own backlog instead.", "boolean"}}},
 	{method: "POST", path: "/api/v1/dispatch", about: "Hands in work for loops.", body: Work{}, answer: Added{}, do: change("dispatch", "", nil, addWork)},
 	{method: "GET", path: "/api/v1/dispatch/{id}", about: "Work that was handed in.", answer: WorkItem{}, do: (*Server).showWork},
 	{method: "POST", path: "/api/v1/dispatch/{id}/cancel", about: "Takes work back.", body: Nothing{}, answer: Cancelled{}, do: change("dispatch.cancel", "id", (*Server).knowWork, cancelWork)},
 	{method: "GET", path: "/api/v1/routines", about: "The registered routines by name.", answer: Routines{}, do: (*Server).routines, query: []param{
 		{"next", "How many of the next moments of each; 0 if it is left out, 100 at most.", "integer"}}},
-	{method: "POST", path: "/api/v1/routines/{routine}/pause", about: "Lets no moment of a routine start a run.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.pause", "routine", (*Server).knowRoutine, changeRoutine(event.RoutinePause))},
+	{method: "POST", path: "/api/v1/routines/{routine}/pause", about: "Pauses a routine: it starts no runs.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.pause", "routine", (*Server).knowRoutine, changeRoutine(event.RoutinePause))},
 	{method: "POST", path: "/api/v1/routines/{routine}/resume", about: "Resumes a paused routine.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.resume", "routine", (*Server).knowRoutine, changeRoutine(event.RoutineResume))},
 	{method: "POST", path: "/api/v1/routines/{routine}/run", about: "Starts a run of a routine now, which the daemon drives.", body: Nothing{}, answer: Started{}, do: change("routine.run", "routine", (*Server).knowRoutine, runRoutine)},
 	{method: "GET", path: "/api/v1/loops", about: "The loops of registered programs, and those that have items, by name.", answer: Loops{}, do: (*Server).loops},
@@ -205,12 +205,12 @@ var routes = []route{
 	{method: "POST", path: "/api/v1/loops/{loop}/pause", about: "Lets a loop, or one of its agents, take nothing for a while.", body: LoopPause{}, answer: LoopControl{}, do: change("loop.pause", "loop", (*Server).knowLoop, pauseLoop)},
 	{method: "POST", path: "/api/v1/loops/{loop}/resume", about: "Ends pauses and a stop of a loop.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.resume", "loop", (*Server).knowLoop, resumeLoop)},
 	{method: "POST", path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},
-	{method: "GET", path: "/api/v1/stats", about: "How many tasks were done in a span of time, how well, how fast and at what cost.", answer: Stats{}, do: (*Server).stats, query: []param{
+	{method: "GET", path: "/api/v1/stats", about: "The number of tasks in a period, with success rate, times and cost.", answer: Stats{}, do: (*Server).stats, query: []param{
 		{"since", "The age at which the span begins, such as 7d; 24h if it is left out.", "string"}, {"by", "Figures for each workflow, agent, pattern or version.", "string"},
 		{"daily", "Also the figures of each day, in the server's time zone.", "boolean"},
 		{"forecasts", "Also how long runs were expected to take when they began, against how long they took.", "boolean"}}},
 	{method: "GET", path: "/api/v1/limits", about: "The agents and quotas that runs share, and what waits for them.", answer: Limits{}, do: (*Server).limits},
-	{method: "POST", path: "/api/v1/limits/{name}/reset", about: "Closes the circuit breaker of an agent or a quota, and forgets a wait that the other side named.", body: Nothing{}, answer: LimitChanged{}, do: change("limit.reset", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Reset: name} }))},
+	{method: "POST", path: "/api/v1/limits/{name}/reset", about: "Closes the circuit breaker of an agent or a quota, and ends a wait that a server asked for.", body: Nothing{}, answer: LimitChanged{}, do: change("limit.reset", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Reset: name} }))},
 	{method: "POST", path: "/api/v1/agents/{name}/stop", about: "Keeps new attempts of an agent from starting, in all runs of the store.", body: Nothing{}, answer: LimitChanged{}, do: change("agent.stop", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Stop: name} }))},
 	{method: "POST", path: "/api/v1/agents/{name}/start", about: "Lets the attempts of a stopped agent start again.", body: Nothing{}, answer: LimitChanged{}, do: change("agent.start", "name", nil, changeLimit(func(name string) event.LimitChange { return event.LimitChange{Start: name} }))},
 	{method: "GET", path: "/api/v1/memory", about: "The memories that runs of the store use: that of the store, and those that programs keep in folders of their own.", answer: Memories{}, do: (*Server).listMemories},

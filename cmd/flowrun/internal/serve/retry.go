@@ -179,7 +179,7 @@ func (s *Server) knowFolder(ctx context.Context, run string) error {
 		return err
 	}
 	if _, err := os.Stat(first.Dir); first.Dir != "" && errors.Is(err, os.ErrNotExist) {
-		return &refusal{http.StatusConflict, "folder", fmt.Sprintf("the folder of run %s does not exist any more: %s", run, first.Dir)}
+		return &refusal{http.StatusConflict, "folder", fmt.Sprintf("the folder of run %s no longer exists: %s", run, first.Dir)}
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func knowSteps(w *ir.Workflow, steps []string) error {
 func (s *Server) readInputs(ctx context.Context, q *event.DecideRequest, given map[string]json.RawMessage) error {
 	if q.Decision.Word != event.WordApprove {
 		if len(given) > 0 {
-			return &refusal{http.StatusBadRequest, "body", fmt.Sprintf("inputs belong to %s, and the decision is %.40q", event.WordApprove, q.Decision.Word)}
+			return &refusal{http.StatusBadRequest, "body", fmt.Sprintf("inputs are only for %s, and the decision is %.40q", event.WordApprove, q.Decision.Word)}
 		}
 		return nil
 	}

@@ -443,7 +443,7 @@ func ScheduleOf(r *runner.Routine) (schedule.Schedule, *ir.Routine, error) {
 	return s, &spec, err
 }
 
-// Moments are the next moments of a schedule, at most so many, in RFC 3339 with the offset of its zone.
+// Moments are the next times of a schedule, at most so many, in RFC 3339 with the offset of its zone.
 func Moments(s schedule.Schedule, after time.Time, most int) []string {
 	moments := []string{}
 	for len(moments) < most {
@@ -481,7 +481,7 @@ func DescribeRoutine(r *runner.Routine, moments int) (Routine, error) {
 	return l, nil
 }
 
-// maxMoments bounds the next moments of a routine in a list.
+// maxMoments bounds the next times of a routine in a list.
 const maxMoments = 100
 
 func (s *Server) routines(r *http.Request) (any, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -91,5 +92,16 @@ func TestWayOut(t *testing.T) {
 	}
 	if p := []byte("plain ✓ text\n"); &guard(p, false)[0] != &p[0] {
 		t.Error("plain text is copied")
+	}
+}
+
+// The header of a diagnostic has two styles at once: they reach the terminal, and not as escapes.
+func TestStylesOfDiagnosticsReachTheTerminal(t *testing.T) {
+	var b bytes.Buffer
+	term := NewTerm(&b, "always", func(string) string { return "" })
+	term.Live = true
+	Diagnostics(term, diag.List{{Code: "F0302", Summary: "Unknown step", Severity: diag.Error}}, nil)
+	if said := b.String(); !strings.Contains(said, "\x1b[1;31mError:\x1b[0m") || strings.Contains(said, `\x1b`) {
+		t.Errorf("the header is %q", said)
 	}
 }

@@ -256,11 +256,11 @@ func (p *Planned) forecast() string {
 	from := fmt.Sprintf("from %s; a duration is known of %d of %s", Count(f.Runs, "earlier run"), f.Known, Count(f.Steps, "step"))
 	switch {
 	case f.Runs == 0:
-		return "No earlier run succeeded, so there is no forecast of how long it takes."
+		return "No forecast of the duration: no earlier run has succeeded."
 	case f.Known == 0:
-		return fmt.Sprintf("No forecast of how long it takes: the %s knew none of these steps.", Count(f.Runs, "earlier run"))
+		return fmt.Sprintf("No forecast of the duration: the %s had none of these steps.", Count(f.Runs, "earlier run"))
 	case f.Seconds == nil:
-		return fmt.Sprintf("No forecast of how long it takes, for it has more than %d executions of steps.", forecast.MaxExecutions)
+		return fmt.Sprintf("No forecast of the duration: the run has more than %d step executions.", forecast.MaxExecutions)
 	}
 	return fmt.Sprintf("Forecast: about %s with %d at once, %s.", Duration(seconds(*f.Seconds)), f.Slots, from)
 }
@@ -313,11 +313,11 @@ func (p *Planned) worst() string {
 	text := "Worst case: " + strings.Join(parts, " + ")
 	switch {
 	case len(w.Silent) > 0:
-		return text + fmt.Sprintf(". What they cost is not known: no attempt of %s has said what it used.", strings.Join(w.Silent, ", "))
+		return text + fmt.Sprintf(". Their cost is not known: no attempt of %s has reported its usage.", strings.Join(w.Silent, ", "))
 	case w.CostUSD == nil || *w.CostUSD == 0 && *w.Tokens == 0:
 		return text + "."
 	}
-	return text + fmt.Sprintf(", %.4g dollars and %.0f tokens, if each costs the most that one of its agent has cost before.", *w.CostUSD, *w.Tokens)
+	return text + fmt.Sprintf(", %.4g dollars and %.0f tokens, if each attempt costs as much as the most expensive earlier attempt of its agent.", *w.CostUSD, *w.Tokens)
 }
 
 // planned is a step in a line: its name, what it does, what it waits for, how often, and on what condition.

@@ -92,11 +92,11 @@ func sequence(p []byte) int {
 	if len(p) < 3 || p[1] != '[' {
 		return 0
 	}
-	n := 2
-	for n < len(p)-1 && p[n] >= '0' && p[n] <= '9' {
-		n++
+	n, several := 2, false // 1;31m is two styles at once
+	for ; n < len(p)-1 && (p[n] >= '0' && p[n] <= '9' || p[n] == ';'); n++ {
+		several = several || p[n] == ';'
 	}
-	if last := p[n]; last == 'm' || last == 'A' || n == 2 && (last == 'K' || last == 'J') {
+	if last := p[n]; last == 'm' || last == 'A' && !several || n == 2 && (last == 'K' || last == 'J') {
 		return n + 1
 	}
 	return 0

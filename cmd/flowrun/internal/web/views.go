@@ -59,7 +59,7 @@ var views = []route{
 // flashes are what a page says after a change.
 var flashes = map[string]string{"cancel": "The end of the run was asked for.", "node": "The end of the node was asked for. The run continues.", "continue": "The daemon drives the run.", "retry": "This run repeats the other one.", "decide": "Your answer was recorded.",
 	"pause": "It is paused.", "resume": "It continues.", "stop": "It takes nothing more, and ends when the runs of its items have ended.", "dispatch": "The work was handed in.",
-	"withdraw": "The work was taken back.", "run": "The routine has started a run.", "emit": "The event was published.",
+	"withdraw": "The work was cancelled.", "run": "The routine has started a run.", "emit": "The event was published.",
 	"redrive": "The letter is tried again. It goes when that succeeds.", "sent": "The message was sent.", "drop": "The letter was removed.", "many": "Your answers were recorded.",
 	"reset": "The breaker is closed, and its failures are forgotten.", "halt": "No new attempt of the agent starts.", "start": "The agent starts attempts again.", "same": "There was nothing to change.",
 	"m-pin": "The entry is pinned.", "m-unpin": "The entry is not pinned any more.", "m-forget": "The entry is forgotten.", "m-revert": "The entries are reverted, as if they had never been written.",

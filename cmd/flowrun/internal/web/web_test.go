@@ -336,7 +336,7 @@ func TestPages(t *testing.T) {
 		"/runs/" + ship + "?tab=timeline":  {"s-succeeded", "s-failed", "Critical path:", "The whole run", "Zoom into quarter"},
 		"/runs/" + ship + "?tab=timeline&from=1&to=3":  {"A part of the run", "Zoom out", "Whole run", "Later"},
 		"/runs/" + ship + "?tab=timeline&from=x&to=-3": {"The whole run"},
-		"/runs/" + ship + "?tab=definition":            {"flow.hcl", "workflow &#34;ship&#34;", "<code>/flow.hcl</code> does not exist any more"},
+		"/runs/" + ship + "?tab=definition":            {"flow.hcl", "workflow &#34;ship&#34;", "<code>/flow.hcl</code> no longer exists"},
 		"/runs/" + ship + "/node?path=build":           {`<span class="t-c1">red</span>`, "&lt;b&gt;bold", escaped, "standard error"},
 		"/runs/" + ship + "/node?name=build":           {"These nodes wait for it: test"},
 		"/runs/" + ship + "/node?path=test[1]":         {"exit code 1"},
@@ -656,7 +656,7 @@ func TestChanges(t *testing.T) {
 	does("/loops/engineering/stop", "takes nothing more")
 	does("/dispatch", "The work was handed in.", "title", "Fix it", "priority", "3")
 	id := regexp.MustCompile(`/dispatch/([^/"]+)/cancel`).FindStringSubmatch(h.has("/loops", "Fix it"))[1]
-	does("/dispatch/"+id+"/cancel", "The work was taken back.")
+	does("/dispatch/"+id+"/cancel", "The work was cancelled.")
 	refuses("/dispatch", 400, "needs a title", "title", " ")
 	does("/routines/nightly/pause", "It is paused.")
 	does("/routines/nightly/resume", "It continues.")

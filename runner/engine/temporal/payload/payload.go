@@ -245,7 +245,7 @@ func (c *codec) fetch(p *commonpb.Payload) (*commonpb.Payload, error) {
 	size := binary.BigEndian.Uint64(p.GetData()[sha256.Size:])
 	switch {
 	case c.Files == nil:
-		return nil, fmt.Errorf("a payload of %d bytes lies in the folder or bucket that workers and readers share, and this process has none: set %s", size, FolderEnv)
+		return nil, fmt.Errorf("a payload of %d bytes is in the folder or bucket that workers and readers share, and this process has none: set %s", size, FolderEnv)
 	case size > Most:
 		return nil, fmt.Errorf("a payload has %d bytes; the limit is %d", size, Most)
 	}

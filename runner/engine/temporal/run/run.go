@@ -436,7 +436,7 @@ func (d *drive) receivePosted(waiting []event.External) []event.External {
 	take := func(body []byte) {
 		x, err := engine.UnpackExternal(0, body)
 		if err != nil {
-			workflow.GetLogger(d.ctx).Warn("a message of what runs share cannot be read", "error", err)
+			workflow.GetLogger(d.ctx).Warn("a message of the shared state cannot be read", "error", err)
 			return
 		}
 		if d.start.Rules > 0 {
@@ -463,7 +463,7 @@ func (d *drive) receivePosted(waiting []event.External) []event.External {
 func (d *drive) unheard(body []byte) []wire.Unsent {
 	var p wire.Parcel
 	if err := wire.Decode(body, &p); err != nil {
-		workflow.GetLogger(d.ctx).Warn("messages of what runs share cannot be read", "error", err)
+		workflow.GetLogger(d.ctx).Warn("messages of the shared state cannot be read", "error", err)
 		return nil
 	}
 	if c := d.carried; c.From != p.From { // what runs share began anew
@@ -600,7 +600,7 @@ func (d *drive) startAttempt(a *event.Attempt) {
 		_, stands := d.forgetRefused(a.Key)
 		d.carried.Shares = d.carried.Shares || a.Admission != nil || stands
 		if size := d.handOver(&wire.Task{Attempt: *a, InLine: stands}); size != 0 {
-			fail("what the attempt is given has %d bytes, and %d can be handed to a worker", size, wire.MaxTask)
+			fail("the request of the attempt has %d bytes, and a worker accepts at most %d", size, wire.MaxTask)
 		}
 	}
 }

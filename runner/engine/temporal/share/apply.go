@@ -207,10 +207,10 @@ func (s *store) named(r *event.StoreRequest, answer any) any {
 	return answer
 }
 
-var errCrowded = &shared.Refusal{Message: "the store is full: what runs share, with the attempts and runs that wait, is larger than what the server takes"}
+var errCrowded = &shared.Refusal{Message: "the store is full: the shared state, with the attempts and runs that wait, is larger than the server accepts"}
 
 func (r *rows) errFull() *shared.Refusal {
-	return &shared.Refusal{Message: fmt.Sprintf("the store is full: what runs share has more than %d bytes, compressed", r.most())}
+	return &shared.Refusal{Message: fmt.Sprintf("the store is full: the shared state has more than %d bytes, compressed", r.most())}
 }
 
 // frees reports whether a request makes room, or is needed for a run to go on.

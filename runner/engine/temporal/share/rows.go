@@ -115,7 +115,7 @@ func (r *rows) unpack(packed []byte) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("what runs share: %w", err)
+		return fmt.Errorf("shared state: %w", err)
 	}
 	r.weigh()
 	return nil

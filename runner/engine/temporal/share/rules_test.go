@@ -65,7 +65,7 @@ func TestNewerRules(t *testing.T) {
 		t.Errorf("older rules end an execution: %+v, %v", next, err)
 	}
 	_, err = execution(t, &Host{Rules: 1}, next2(), nil)
-	if err == nil || !strings.Contains(err.Error(), "a newer release keeps what runs share (rules 2), and this worker knows rules 1: upgrade it") {
+	if err == nil || !strings.Contains(err.Error(), "a newer release has taken over the shared state (rules 2), and this worker knows rules 1: upgrade it") {
 		t.Errorf("a worker of an older release says %v", err)
 	}
 }

@@ -54,7 +54,7 @@ type Host struct {
 }
 
 // NewerRules begins what a worker says that does not know the rules of an execution.
-const NewerRules = "a newer release keeps what runs share"
+const NewerRules = "a newer release has taken over the shared state"
 
 func (h *Host) knows() int { return cmp.Or(h.Rules, Rules) }
 

@@ -265,7 +265,7 @@ func (w *Worker) beat(ctx context.Context) (over bool) {
 func (w *Worker) execute(ctx context.Context, a event.Attempt, secrets bool) (f event.AttemptFinished) {
 	defer func() {
 		if p := recover(); p != nil {
-			f = failed(&a, event.ReasonLost, fmt.Sprintf("a defect in flowrun: %v; what the attempt did is unknown", p))
+			f = failed(&a, event.ReasonLost, fmt.Sprintf("a bug in flowrun: %v; what the attempt did is unknown", p))
 		}
 	}()
 	if secrets && w.Secret != nil {
@@ -293,7 +293,7 @@ func Place(workspace, dir string) (string, error) {
 	}
 	below, inside := strings.CutPrefix(dir, Root)
 	if !inside || below != "" && below[0] != '/' {
-		return "", fmt.Errorf("the folder %s lies outside of the workspace: a run on several machines uses folders relative to the program's", strings.TrimPrefix(dir, Root))
+		return "", fmt.Errorf("the folder %s is outside of the workspace: a run on several machines uses folders relative to the program's", strings.TrimPrefix(dir, Root))
 	}
 	return filepath.Join(workspace, filepath.FromSlash(below)), nil
 }
