@@ -31,7 +31,7 @@ func TestImportRefusesALine(t *testing.T) {
 		"a bad date":         {`{"id":"c","text":"x","created_at":"8 May"}`, `"8 May"`},
 		"a wrong kind":       {`{"id":"c","text":7}`, `"text" can't be a number`},
 		"not UTF-8":          {"{\"id\":\"c\",\"text\":\"\xff\"}", "not UTF-8"},
-		"importance 2":       {`{"id":"c","text":"x","importance":2}`, "0 to 1"},
+		"importance 2":       {`{"id":"c","text":"x","importance":2}`, "between 0 and 1"},
 		"an unknown type":    {`{"id":"c","text":"x","type":"lesson"}`, `type "lesson"`},
 		"a scope of no kind": {`{"id":"c","text":"x","scope":"team:a"}`, `scope "team:a"`},
 		"another text":       {`{"id":"a","text":"three"}`, "a"},

@@ -43,10 +43,10 @@ const HowToQuote = `Text that begins with {, [ or " is written as a string of JS
 var places = map[string]string{
 	"looking for beginning of object key string": "where a name in quotes should begin",
 	"looking for beginning of value":             "where a value should begin",
-	"after object key":                           "after a name, where a colon should be",
-	"after object key:value pair":                "after a value, where a comma or } should be",
-	"after array element":                        "after a value, where a comma or ] should be",
-	"after top-level value":                      "after the end of the value",
+	"after object key":                           "behind a name, where a colon should be",
+	"after object key:value pair":                "behind a value, where a comma or } should be",
+	"after array element":                        "behind a value, where a comma or ] should be",
+	"after top-level value":                      "behind the end of the value",
 }
 
 // fault says where the JSON in a text is broken; err is what [Decode] says of it.

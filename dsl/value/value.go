@@ -66,7 +66,7 @@ func Decode(data []byte) (Value, error) {
 		return nil, fmt.Errorf("at byte %d: %w", d.InputOffset(), err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("at byte %d: more text after the JSON value", d.InputOffset())
+		return nil, fmt.Errorf("at byte %d: more text behind the JSON value", d.InputOffset())
 	}
 	return v, nil
 }

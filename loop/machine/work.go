@@ -158,7 +158,7 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 				m.beatSoon()
 				return
 			}
-			m.warn("", fmt.Sprintf("source %s did not receive the result of item %s: %s", w.source.Name, w.item.ID, why(f, nil)))
+			m.warn("", fmt.Sprintf("source %s was not told the end of item %s: %s", w.source.Name, w.item.ID, why(f, nil)))
 		}
 		o, _ := f.Output.(map[string]any)
 		w.gone = o["gone"] == true
@@ -354,7 +354,7 @@ func (m *Machine) ended(w *work, f *event.AttemptFinished) {
 		if c.State == event.ClaimDead {
 			m.counts.Dead++
 			m.barDead(w, "it was given up after failures")
-			m.tell("dead "+w.key, "error", fmt.Sprintf("Loop %s gives up an item", m.loop.Name), fmt.Sprintf("Item %s of source %s has failed again and is not retried: %s. %s", w.item.ID, w.source.Name, w.item.Title, w.say), w.item.Value())
+			m.tell("dead "+w.key, "error", fmt.Sprintf("Loop %s gives up an item", m.loop.Name), fmt.Sprintf("Item %s of source %s has failed again and is not tried any more: %s. %s", w.item.ID, w.source.Name, w.item.Title, w.say), w.item.Value())
 		}
 	case event.ClaimRelease:
 		to = event.Skipped

@@ -78,7 +78,7 @@ type Deadlock struct {
 }
 
 func (d *Deadlock) Error() string {
-	return fmt.Sprintf("it would never have its turn in the group %q: run %s has the turn and waits, through its calls, for the end of run %s, which waits for this run. Take the groups in the same order everywhere",
+	return fmt.Sprintf("it would never have its turn in the group %q: run %s has that and waits, through what it calls, for the end of run %s, which waits for this one. Take the groups in the same order everywhere",
 		d.Group, d.Holder, d.Caller)
 }
 

@@ -47,7 +47,7 @@ func (m *Machine) isReleased(r ref) bool {
 	return len(last) == 0 || r.node < last[0] || m.state(r).fired
 }
 
-// isEnding reports whether a node ends as soon as its live attempts have ended, or a group around it does or no longer needs it.
+// isEnding reports whether a node ends as soon as its live attempts have ended, or a group around it does or does not need it any more.
 func (m *Machine) isEnding(r ref) bool {
 	for p := r; p.node != plan.None; p = m.parent(p) {
 		if d := m.state(p).liveState; d != nil && (d.endError != nil || p != r && m.cancelsLosers(p)) {

@@ -142,7 +142,7 @@ func (m *Machine) closeJoin(p ref, err *event.Error) {
 	case ir.LosersWait:
 	case ir.LosersCancel:
 		m.dropUnmade(d)
-		m.agenda.push(task{do: doCancelChildren, ref: p, reason: fmt.Sprintf("%q no longer needs it", m.node(p).Name), hard: true})
+		m.agenda.push(task{do: doCancelChildren, ref: p, reason: fmt.Sprintf("%q does not need it any more", m.node(p).Name), hard: true})
 	case ir.LosersDetach:
 		if m.detached == 0 {
 			m.strays = nil

@@ -263,7 +263,7 @@ type source struct{ from event.Artifacts }
 // Load implements event.Artifacts.
 func (s *source) Load(a *event.Artifact) (*event.Parts, error) {
 	if s.from == nil {
-		return nil, fmt.Errorf("the artifact %.12s is in another store", a.Hash)
+		return nil, fmt.Errorf("the artifact %.12s lies in another store", a.Hash)
 	}
 	return s.from.Load(a)
 }

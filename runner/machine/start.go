@@ -409,7 +409,7 @@ func (m *Machine) checkRule(r ref) (status event.Status, reason string) {
 	if holds {
 		return "", ""
 	}
-	return event.Skipped, fmt.Sprintf("its trigger_rule %s is not met: %s", rule, c.describeEnds()+m.describeBlockers(r, rule))
+	return event.Skipped, fmt.Sprintf("its rule %s does not hold: of what it waits for %s", rule, c.describeEnds()+m.describeBlockers(r, rule))
 }
 
 // maxBlockers limits the number of nodes in the reason for a false rule.

@@ -286,7 +286,7 @@ func (m *Machine) whyCancelled(r ref) string {
 			return fmt.Sprintf("%q is ending: %s", m.node(p).Name, d.endError.Message)
 		case d.join != nil && d.join.detached && m.behaviour[ir.CancelsReachDetached]:
 		case d.join != nil && d.join.decided:
-			return fmt.Sprintf("%q no longer needs it", m.node(p).Name)
+			return fmt.Sprintf("%q does not need it any more", m.node(p).Name)
 		}
 	}
 	return "cancelled"

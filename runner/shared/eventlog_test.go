@@ -124,7 +124,7 @@ func TestEventForNobody(t *testing.T) {
 	}
 	before := len(rows.spaces)
 	for _, run := range []string{"run", "run-2", "run-11"} {
-		if _, err := emit(run, "k"); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no run %q waits for it", run)) || len(rows.spaces) != before {
+		if _, err := emit(run, "k"); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("run %q does not exist", run)) || len(rows.spaces) != before {
 			t.Errorf("for %s: %v, with %d spaces", run, err, len(rows.spaces))
 		}
 	}
