@@ -48,7 +48,7 @@ func TestAgentAnswers(t *testing.T) {
 		{"a list in a fenced block", "printf 'So:\\n```\\n[1]\\n```\\n'", "", `error exit=0 blocking/bad_json: the agent's output is JSON, but not an object; print {"type":"result","output":…} for other values`},
 		{"two fenced blocks", "printf 'So:\\n```\\n{}\\n```\\nor\\n```\\n{}\\n```\\n'", "", `error exit=0 blocking/bad_json: the agent's output is not JSON, but text: where text is wanted, write output_format = "text" in the agent`},
 		{"a fenced block of code", "printf 'So:\\n```go\\npackage x\\n```\\n'", "", `error exit=0 blocking/bad_json: the agent's output is not JSON, but text: where text is wanted, write output_format = "text" in the agent`},
-		{"two objects", `echo '{}'; echo '{}'`, "", `error exit=0 blocking/bad_json: the agent's output is not JSON: at byte 4: more text after the JSON value`},
+		{"two objects", `echo '{}'; echo '{}'`, "", `error exit=0 blocking/bad_json: the agent's output is not JSON: at byte 4: more text behind the JSON value`},
 		{"a list", `echo '[]'`, "", `error exit=0 blocking/bad_json: the agent's output is JSON, but not an object; print {"type":"result","output":…} for other values`},
 		{"a type that is none", `echo '{"type":"done"}'`, "", `error exit=0 blocking/bad_json: the agent's message has the type "done", which is not one of progress, heartbeat, log, partial, session, remember, result, error`},
 		{"half an object", `printf '{"a":'`, "", `error exit=0 blocking/bad_json: the agent's output is not JSON: JSON ends too early, at byte 6`},
