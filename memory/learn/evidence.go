@@ -52,7 +52,7 @@ func find(p *Problem) finding {
 	case "exit": // its code is told beside it, and explains nothing
 		first = ""
 	case "agent": // one that gave no message may have said it on the way
-		if strings.HasSuffix(p.Message, "said no more") {
+		if strings.HasSuffix(p.Message, "without a message") || strings.HasSuffix(p.Message, "said no more") { // as earlier releases put it
 			first = ""
 		}
 	case "not_found": // the shell names the command
