@@ -122,7 +122,8 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 	return ir.Agent{
 		Name: b.Name, Type: ir.AgentType(b.Text("type")), Command: b.Expr("command"), Run: b.Expr("run"), Values: values(b), Shell: b.Text("shell"),
 		Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), Input: b.Text("input"), OutputFormat: b.Text("output_format"),
-		NewSession: words(b, "new_session"), ResumeSession: words(b, "resume_session"), KeepSession: flag(b, "keep_session"), URL: b.Expr("url"), Method: b.Text("method"), Headers: b.Expr("headers"),
+		NewSession: words(b, "new_session"), ResumeSession: words(b, "resume_session"), KeepSession: flag(b, "keep_session"),
+		URL: b.Expr("url"), Method: b.Text("method"), Headers: b.Expr("headers"),
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
 		Retry: retry(b), Classify: classify(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
 		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),

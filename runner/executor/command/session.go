@@ -61,9 +61,17 @@ func warned(ans event.AttemptFinished, warning string) event.AttemptFinished {
 	return ans
 }
 
+// isArgument reports whether an id can be an argument: the program must not take it for an option.
+func isArgument(id string) bool {
+	odd := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:/@-", r))
+	}
+	return !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, odd)
+}
+
 // enter notes the session of an attempt, durably if it can.
 func (x *Executor) enter(ctx context.Context, a *event.Attempt, id string) {
-	if id == a.Agent.Session || id == "" || len(id) > executor.MaxSession {
+	if id == a.Agent.Session || id == "" || len(id) > executor.MaxSession || len(a.Agent.ResumeSession) > 0 && !isArgument(id) {
 		return
 	}
 	a.Agent.Session = id

@@ -14,9 +14,8 @@ import "github.com/flowrun/flowrun/dsl/value"
 func (l *Lines) codex(m map[string]any) bool {
 	kind, _ := m["type"].(string)
 	if id, ok := m["thread_id"].(string); ok && kind == "thread.started" {
-		if l.thread = id; l.Session != nil {
-			l.Session(id)
-		}
+		l.thread = id
+		l.enter(id)
 		return true
 	}
 	if l.thread == "" {

@@ -36,7 +36,7 @@ type Lines struct {
 	Live func(kind, text string)
 	// Note, if set, hears what the agent wants to be remembered while it works, [limits.MaxNotes] times at most.
 	Note func(event.Learned)
-	// Session, if set, hears the id of the session in which the agent works, if the agent says it.
+	// Session, if set, hears the id of the session in which the agent works, if the agent says it: the first maxSessions times.
 	Session func(id string)
 	// Worked, if set, hears the id of the session that an assistant prints beside its last word: it may have gone on in another one than it was told to.
 	Worked func(id string)
@@ -48,6 +48,8 @@ type Lines struct {
 	line []byte // what has come of the line at hand
 	long bool   // it went beyond MaxLine; the rest of it is dropped
 	rest []byte // put aside
+
+	sessions int // that were said
 
 	spoke   bool  // a line of the protocol came
 	over    int64 // bytes that did not fit into rest, or into a line
@@ -168,9 +170,8 @@ func (l *Lines) message(line []byte) bool {
 	case "remember":
 		l.note(m)
 	case "session":
-		if id, ok := m["id"].(string); ok && l.Session != nil {
-			l.Session(id)
-		}
+		id, _ := m["id"].(string)
+		l.enter(id)
 	case "result":
 		l.finals++
 		l.usage = used(m)
@@ -209,6 +210,15 @@ func (l *Lines) assistant(m map[string]any) (value.Value, *event.Error) {
 	}
 	delete(m, "type")
 	return m, nil
+}
+
+// maxSessions bounds how often an attempt says its session, each of which is written durably.
+const maxSessions = 8
+
+func (l *Lines) enter(id string) {
+	if l.sessions++; l.sessions <= maxSessions && l.Session != nil {
+		l.Session(id)
+	}
 }
 
 func (l *Lines) worked(m map[string]any) {
