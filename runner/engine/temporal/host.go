@@ -30,6 +30,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/grpc"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/temporal/payload"
@@ -112,6 +113,7 @@ func Parse(address string) (o Options, err error) {
 type Host struct {
 	options Options
 	client  client.Client
+	polls   *polls
 	asker   *asker
 
 	mu        sync.Mutex
@@ -127,6 +129,8 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 	o.Store = cmp.Or(o.Store, wire.DefaultStore)
 	o.Queue, o.Namespace, o.Poll = cmp.Or(o.Queue, DefaultQueue), cmp.Or(o.Namespace, client.DefaultNamespace), cmp.Or(o.Poll, 200*time.Millisecond)
 	c := client.Options{HostPort: o.HostPort, Namespace: o.Namespace, Logger: quiet, DataConverter: o.Converter}
+	polls := &polls{}
+	c.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(polls.intercept)}
 	if o.Worker {
 		c.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
@@ -143,7 +147,7 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 		conn.Close()
 		return nil, err
 	}
-	h := &Host{options: o, client: conn}
+	h := &Host{options: o, client: conn, polls: polls}
 	h.asker = &asker{host: h}
 	return h, nil
 }
@@ -193,6 +197,7 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 		x.Heartbeat = h.heartbeat
 	}
 	var workers []worker.Worker
+	var queues []string // those of workers
 	fatal := make(chan error, 2*len(o.Queues)+4)
 	detached := &detacher{Host: h, of: x, fatal: func(err error) { fatal <- err }}
 	x.Runs = detached
@@ -231,7 +236,7 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 			stopAll(workers)
 			return fmt.Errorf("the queue %s: %w", queue, err)
 		}
-		workers = append(workers, w)
+		workers, queues = append(workers, w), append(queues, queue)
 		watcher := worker.New(h.client, wire.WatchQueue(queue), worker.Options{MaxConcurrentActivityExecutionSize: watchSlots, MaxConcurrentActivityTaskPollers: 1,
 			MaxHeartbeatThrottleInterval: time.Second, DefaultHeartbeatThrottleInterval: time.Second, DisableWorkflowWorker: true,
 			WorkerStopTimeout: time.Second, OnFatalError: func(err error) { fatal <- err }})
@@ -240,7 +245,7 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 			stopAll(workers)
 			return fmt.Errorf("the queue %s: %w", wire.WatchQueue(queue), err)
 		}
-		workers = append(workers, watcher)
+		workers, queues = append(workers, watcher), append(queues, wire.WatchQueue(queue))
 	}
 	if x.Place != "" {
 		w := worker.New(h.client, wire.PlaceQueue(x.Place), worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(o.Slots, 8), DisableWorkflowWorker: true,
@@ -251,11 +256,13 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 			stopAll(workers)
 			return fmt.Errorf("the queue %s: %w", wire.PlaceQueue(x.Place), err)
 		}
-		workers = append(workers, w)
+		workers, queues = append(workers, w), append(queues, wire.PlaceQueue(x.Place))
 	}
-	defer stopAll(workers)
+	stopped := func() {}
+	defer func() { stopAll(workers); stopped() }()
 	select {
 	case <-ctx.Done():
+		stopped = h.polls.leave(queues)
 		return nil
 	case err := <-fatal:
 		return err
