@@ -43,8 +43,10 @@ var (
 	// errorInRules is the error that a rule like retry.when selects by. What it does not have is null there too, but a rule
 	// that reads null matches nothing and is not a fault, so its members are not checked for it.
 	errorInRules = plainMembers(errorType)
-	statusType   = value.Type{Kind: value.StringT, Enum: schema.Statuses}
-	runType      = value.Object(map[string]value.Type{
+	// failedType is what an attempt has left that failed. It has no output, and whoever shares an agent's breaker knows no more of it.
+	failedType = value.Object(map[string]value.Type{"exit_code": value.IntType, "stdout": value.StringType, "stderr": value.StringType})
+	statusType = value.Type{Kind: value.StringT, Enum: schema.Statuses}
+	runType    = value.Object(map[string]value.Type{
 		"id": value.StringType, "workflow": value.StringType, "started_at": value.StringType,
 		"status": statusType, "failed": value.List(value.StringType), "error": errorType.OrNull(), "usage": usageType,
 		"cause": causeType,
@@ -78,7 +80,7 @@ const (
 	notEach         = "each is the member of a for_each instance, and this place is not inside a for_each."
 	notPrevious     = "previous is the result of the previous node in a sequence; this is not a node of a sequence."
 	notAttempt      = "attempt is available in values that are evaluated for each attempt: run, stdin, task, with, env, dir, gates and retry."
-	notResult       = "result is the result that a gate judges; only gates can read it. For the result of a step, read step.NAME."
+	notResult       = "result is the result that a gate judges, or what a failed attempt has left. Gates, retry.when, and rules of classify and escalation can read it. For the result of a step, read step.NAME."
 	notError        = "error is the error of the previous attempt; run, stdin, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
 	notInAllRetries = "This retry applies to all nodes of the workflow. If it reads a step, put it into the node."
 	notInAllRules   = "This rule applies to all nodes of the workflow. If it reads a step, put it into the node."
@@ -107,7 +109,8 @@ func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, 
 
 // failureRoots are the names of a failed attempt, for conditions that sort failures.
 func failureRoots() roots {
-	return roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType), "elapsed": root("elapsed", value.NumberType)}
+	return roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType), "elapsed": root("elapsed", value.NumberType),
+		"result": root("result", failedType)}
 }
 
 func resultRoot(what string, t value.Type) *expr.Root {
@@ -268,7 +271,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	}
 	switch at {
 	case inRetry:
-		more["error"] = root("error", errorInRules)
+		more["error"], more["result"] = root("error", errorInRules), root("result", failedType)
 	case inClassify:
 		maps.Copy(more, failureRoots())
 	case inMatch:

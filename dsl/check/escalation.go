@@ -13,7 +13,7 @@ import (
 
 // checkEscalations checks the escalations, once the inputs and outputs of all workflows are known.
 func (c *checker) checkEscalations() {
-	const why = "All workflows share an escalation, so it reads only var, local, error, attempt and elapsed."
+	const why = "All workflows share an escalation, so it reads only var, local, result, error, attempt and elapsed."
 	rule := c.env(failureRoots(), map[string]string{"step": why, "input": why})
 	for _, b := range c.program.Escalations {
 		levels := map[string]*Block{}

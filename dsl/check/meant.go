@@ -1018,6 +1018,9 @@ var errorAttrs = map[string]string{
 // resultOnly are attributes of a result that an error does not have.
 var resultOnly = map[string]bool{"stderr": true, "stdout": true, "output": true, "logs": true, "log": true}
 
+// aboutFailure is the context of a rule about a failed attempt.
+var aboutFailure = lazyregexp.New(`^(retry|classify|circuit_breaker|rule|level)\b`)
+
 var indexedStep = lazyregexp.New(`step\.([A-Za-z_][A-Za-z0-9_-]*)$`)
 
 // resultElsewhere is about a result that does not have an attribute.
@@ -1057,6 +1060,10 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 		d.Detail = fmt.Sprintf("The answer of the agent is  %soutput. Write  %soutput.%s.", root, root, text)
 		return
 	}
+	if before := string(f.Src[lineStart(f.Src, at):at]); strings.HasSuffix(before, "result.") && aboutFailure().MatchString(d.Context) {
+		d.Detail = "A failed attempt has no output. result has exit_code, stdout and stderr here; the rest of the failure is in  error."
+		return
+	}
 	if before := string(f.Src[lineStart(f.Src, at):at]); strings.HasSuffix(before, "result.") && !strings.Contains(d.Detail, "Did you mean") && (text == "ok" || resultAttrs[text] == "") {
 		d.Detail = fmt.Sprintf("The answer is  result.output. Write  result.output.%s.", text)
 		return
@@ -1065,7 +1072,7 @@ func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 		switch meant := errorAttrs[text]; {
 		case meant == "":
 		case resultOnly[text]:
-			d.Detail = "error does not have what a program wrote. Let the program exit with a code of its own, and read  error.exit_code. The error that an agent gives is  error.message."
+			d.Detail = "error does not have what a program wrote. when of retry and classify, and the rules and levels of an escalation, read it as  result.stderr  and  result.stdout. The error that an agent gives is  error.message."
 		default:
 			d.Detail = fmt.Sprintf("Did you mean %q?", meant)
 		}

@@ -49,7 +49,7 @@ func (c *checker) bounds(b *Block, env *expr.Env) {
 	if r := b.Inner("circuit_breaker"); r != nil {
 		c.tells(r, "notify")
 		when := c.env(failureRoots(),
-			map[string]string{"step": "The attempts of all runs share the breaker, so it reads only error, attempt and elapsed."})
+			map[string]string{"step": "The attempts of all runs share the breaker, so it reads only result, error, attempt and elapsed."})
 		c.expressions(r, func(attr string) *expr.Env {
 			if attr == "when" {
 				return when

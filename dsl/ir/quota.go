@@ -35,7 +35,7 @@ const (
 type Breaker struct {
 	Failures *Expr    `json:"failures,omitempty"` // nil: DefaultFailures
 	Reset    *Expr    `json:"reset,omitempty"`    // nil: DefaultReset
-	When     *Expr    `json:"when,omitempty"`     // a condition over error, attempt and elapsed; nil: every error counts
+	When     *Expr    `json:"when,omitempty"`     // a condition over result, error, attempt and elapsed; nil: every error counts
 	Notify   []string `json:"notify,omitempty"`   // channels that are told when it opens and closes
 }
 

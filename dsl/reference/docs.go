@@ -14,7 +14,7 @@ var (
 		"iteration": "Number of the iteration of the nearest repeat, from 1.",
 		"previous":  "The result of the previous node in a sequence; null for the first node.",
 		"last":      "The previous iteration of the nearest repeat: last.step.NAME; null in the first iteration.",
-		"result":    "The result to judge: the node's own result.",
+		"result":    "The result to judge: the node's own result. In when of retry, classify, a circuit breaker and a rule of an escalation, and in a level of an escalation: exit_code, stdout and stderr of the failed attempt.",
 		"error":     "The error of the previous attempt, or null.",
 		"feedback":  "Feedback of the gates on the previous attempt, or the attribute feedback of the step, or null.",
 		"event":     "The data of an event, in match of a wait for an event, and in when and with of an  on  block.",

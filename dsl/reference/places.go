@@ -62,7 +62,7 @@ var probes = []probe{
 // reads gives a name below each root.
 var reads = map[string]string{
 	"var": "var.v", "local": "local.l", "input": "input.i", "step": "step.first.status", "each": "each.key", "run": "run.id", "attempt": "attempt",
-	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed", "healed": "healed", "metrics": "metrics.cpu", "now": "now", "item": "item.id", "worker": "worker",
+	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.exit_code", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed", "healed": "healed", "metrics": "metrics.cpu", "now": "now", "item": "item.id", "worker": "worker",
 }
 
 // probed is a program in which every name that depends on what stands around has something around it.

@@ -93,6 +93,8 @@ func OtherName(path []string) string {
 			return OtherName([]string{"matrix"})
 		}
 		return "A gate reads the result of its node as  result.output; other nodes read  step.NAME.output."
+	case "stdout", "stderr", "exit_code":
+		return fmt.Sprintf("A gate, and a rule about a failure, read  result.%[1]s; other nodes read  step.NAME.%[1]s.", path[0])
 	case "matrix", "foreach":
 		return "A matrix is  for_each = [ … ]  on the step, and its member is  each.value."
 	case "strategy", "count", "loop":

@@ -66,6 +66,17 @@ workflow "w" {
 }
 `
 
+// retryExample retries what the network causes, and nothing else.
+const retryExample = `step "fetch" {
+  run = ["./fetch"]
+  retry {
+    max_attempts = 5
+    base_delay   = "2s"
+    when         = "error.reason == 'timeout' || result.stderr contains 'connection reset'"
+  }
+}
+`
+
 // classifyExample retries an exit code that means that the network is down, and does not retry a disk that is full.
 const classifyExample = `agent "model" {
   type    = "exec"
@@ -91,7 +102,7 @@ workflow "w" {
     run = ["./fetch"]
     retry { max_attempts = 5 }
     classify {
-      when = "error.exit_code == 7"
+      when = "error.exit_code == 7 || result.stderr contains 'connection reset'"
       kind = "transient"
     }
   }
@@ -182,22 +193,22 @@ workflow "w" {
 
 // partBlocks are the blocks that say something of the node or workflow that they stand in.
 var partBlocks = map[string]*Block{
-	"retry": {Doc: "When a failed attempt is retried. A step with wait or approve has only max_attempts: how often the step waits, if it has gates with on_fail = \"retry\".", Once: true, Attrs: attrs(
+	"retry": {Doc: "When a failed attempt is retried. A step with wait or approve has only max_attempts: how often the step waits, if it has gates with on_fail = \"retry\".", Once: true, Example: retryExample, Attrs: attrs(
 		Attr{Name: "max_attempts", Kind: Value, Want: value.IntType, Min: 1, Max: limits.MaxAttempts, Default: "1", Doc: "Maximum number of attempts, including the first."},
 		Attr{Name: "base_delay", Kind: Duration, Default: `"1s"`, Doc: "Wait before the second attempt."},
 		Attr{Name: "max_delay", Kind: Duration, Default: `"1m"`, Doc: "Longest wait."},
 		Attr{Name: "multiplier", Kind: Value, Want: value.NumberType, Min: 1, Max: limits.MaxMultiplier, Default: "2", Doc: "Factor by which the delay grows after each attempt."},
 		Attr{Name: "jitter", Kind: Word, Words: []string{"none", "full", "equal"}, Default: `"full"`, Doc: "How waits are spread at random."},
-		Attr{Name: "when", Kind: Condition, Default: "all but blocking and fatal errors", Doc: "Which errors are worth another attempt."})},
-	"classify": {Doc: "Changes the kind of errors that match a condition. flowrun classifies the error of each failed attempt once, before anything else reads it, a circuit breaker included: first with the blocks of the step, then with those of its agent, of the groups around it from the inside out, and of the workflow. The first match wins. A condition that cannot be evaluated counts as false, with a warning. The error of a program is its exit code, without what the program wrote.", Example: classifyExample, Attrs: attrs(
-		Attr{Name: "when", Kind: Condition, Required: true, Doc: "Which errors: a condition over error, attempt, elapsed (the seconds since the node first started), and the other names that retry.when can read there."},
+		Attr{Name: "when", Kind: Condition, Default: "all but blocking and fatal errors", Doc: "Which errors are worth another attempt: a condition over error, result (exit_code, stdout and stderr of the failed attempt), attempt, and the other names of the node."})},
+	"classify": {Doc: "Changes the kind of errors that match a condition. flowrun classifies the error of each failed attempt once, before anything else reads it, a circuit breaker included: first with the blocks of the step, then with those of its agent, of the groups around it from the inside out, and of the workflow. The first match wins. A condition that cannot be evaluated counts as false, with a warning. The error of a program is its exit code; result.stdout and result.stderr have what the program wrote.", Example: classifyExample, Attrs: attrs(
+		Attr{Name: "when", Kind: Condition, Required: true, Doc: "Which errors: a condition over error, result (exit_code, stdout and stderr of the failed attempt), attempt, elapsed (the seconds since the node first started), and the other names that retry.when can read there."},
 		Attr{Name: "kind", Kind: Word, Words: ErrorKinds, Required: true, Doc: "The new kind. Errors that are blocking or fatal are not retried by default."})},
 	"rule": {Doc: "Sends failures to a level of the escalation.", Attrs: attrs(
-		Attr{Name: "when", Kind: Condition, Default: "failures that remain after retries and fallback agents", Doc: "A condition over error, attempt and elapsed, the seconds since the node first started. A condition that cannot be evaluated counts as false, with a warning."},
+		Attr{Name: "when", Kind: Condition, Default: "failures that remain after retries and fallback agents", Doc: "A condition over error, result (exit_code, stdout and stderr of the failed attempt; the two are empty for a group), attempt and elapsed, the seconds since the node first started. A condition that cannot be evaluated counts as false, with a warning."},
 		Attr{Name: "level", Kind: Text, Required: true, Doc: "The name of the level."})},
 	"level": {Label: "name", Doc: "One level of an escalation. It informs people, and then a workflow heals the problem, another agent takes over, or a person decides. A level with none of these three only informs: the next rules are evaluated, and the node continues as if the level did not exist.", Attrs: attrs(
 		Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Doc: "A workflow that heals the problem. When its run succeeds, the node gets one more attempt, which can read the outputs of the run as healed. If that attempt fails, the rules are evaluated again; if none is true, the next level follows."},
-		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Inputs of that workflow. They can read error, attempt, elapsed and healed, the outputs of the healing workflow of an earlier level."},
+		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Inputs of that workflow. They can read error, result (exit_code, stdout and stderr of the failed attempt), attempt, elapsed and healed, the outputs of the healing workflow of an earlier level."},
 		Attr{Name: "reassign", Kind: Ref, RefKind: "agent", Pools: true, Doc: "An agent or a pool that takes over the task, with its own retries, and the history of the failures as feedback. The agent that failed last does not get the task again. A step without an agent, and a group, continue with the next level."},
 		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "none", Doc: "Channels that get a message when a node reaches the level, before anything else happens, with the node, the level and the error; with await also the command that answers."},
 		Attr{Name: "await", Kind: Word, Words: []string{"decision"}, Doc: "The node waits, without a slot, until a person decides: flowrun inbox lists it, and flowrun decide RUN NODE answers. retry: the node starts over with all its attempts and the same idempotency key. skip: the node is skipped with the output null, and its dependents run. abort: the node fails and stops the nodes around it, as with on_error = \"stop\". override --output JSON: the node succeeds with this output, which must have its type; its gates are skipped."},
@@ -209,7 +220,7 @@ var partBlocks = map[string]*Block{
 	"circuit_breaker": {Doc: "After several failures in a row, starts no attempt for a while, over all runs of the store; then one attempt at a time tests whether the problem is over. If the breaker is open, a step moves to its next fallback agent; without one, it fails with the reason breaker if it has degrade or on_error = \"continue\", and otherwise waits without a slot. When the breaker opens or closes, or flowrun limits reset closes it, flowrun publishes the event flowrun.breaker with name, kind (agent or quota), state (open or closed) and error.", Once: true, Example: boundsExample, Attrs: attrs(
 		Attr{Name: "failures", Kind: Value, Want: value.IntType, Min: 1, Max: MaxFailures, Default: "5", Doc: "How many failures in a row open the breaker. Cancellations, rejections by gates, attempts that were lost because flowrun died, and errors of the kind rate_limited with a time to retry do not count."},
 		Attr{Name: "reset", Kind: Duration, Default: `"30s"`, Doc: "How long the breaker stays open."},
-		Attr{Name: "when", Kind: Condition, Default: "every error", Doc: "Which errors count: a condition over error, attempt and elapsed, the seconds that the attempt took. The kind of the error is the one that the classify blocks give it."},
+		Attr{Name: "when", Kind: Condition, Default: "every error", Doc: "Which errors count: a condition over error, result (exit_code, stdout and stderr of the failed attempt), attempt and elapsed, the seconds that the attempt took. The kind of the error is the one that the classify blocks give it."},
 		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "none", Doc: "Channels that get a message when the breaker opens and when it closes, with its name, kind, state and error in data. Only one message is sent for all runs of the store, by the run whose attempt opened or closed the breaker. After flowrun limits reset, the next run in which an attempt of the agent or quota ends sends it."})},
 	"repeat": {Doc: "Repeats the node until a condition is true. An iteration reads its number as iteration, and the previous iteration as last.step.NAME. If until is still false after max iterations, the node fails with the kind recoverable and the reason limit.", Once: true, Attrs: attrs(
 		Attr{Name: "until", Kind: Condition, Doc: "Ends the repeat if it is true after an iteration. It reads result, iteration and, for a group, the nodes inside."},

@@ -61,7 +61,7 @@ func NewEnd(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time,
 	for i := range end.Needs {
 		counted := how
 		if b := end.Needs[i].Breaker; b != nil && b.When != nil && how == shared.Bad {
-			says, err := holds(a.Run, conditionOf(b.When, a, end.Error, ended.Sub(began)))
+			says, err := holds(a.Run, conditionOf(b.When, a, f, end.Error, ended.Sub(began)))
 			switch {
 			case err != nil:
 				warning = fmt.Sprintf("the condition of the circuit breaker of %q cannot be evaluated, so the error counts: %v", end.Needs[i].Name, err)
@@ -87,7 +87,7 @@ func classify(a *event.Attempt, f *event.AttemptFinished, began, ended event.Tim
 	own.Node, own.Attempt = a.Node, a.Attempt
 	for i := range a.Admission.Classify {
 		rule := &a.Admission.Classify[i]
-		if says, err := holds(a.Run, conditionOf(&rule.When, a, &own, ended.Sub(began))); err == nil && says {
+		if says, err := holds(a.Run, conditionOf(&rule.When, a, f, &own, ended.Sub(began))); err == nil && says {
 			own.Kind = rule.Kind
 			return &own
 		}
@@ -96,7 +96,7 @@ func classify(a *event.Attempt, f *event.AttemptFinished, began, ended event.Tim
 }
 
 // conditionOf adds what is known of an attempt that failed to a condition.
-func conditionOf(when *event.Late, a *event.Attempt, failure *event.Error, took time.Duration) *event.Late {
+func conditionOf(when *event.Late, a *event.Attempt, f *event.AttemptFinished, failure *event.Error, took time.Duration) *event.Late {
 	l := *when
 	if l.Names = maps.Clone(l.Names); l.Names == nil {
 		l.Names = map[string]value.Value{}
@@ -104,10 +104,13 @@ func conditionOf(when *event.Late, a *event.Attempt, failure *event.Error, took 
 	if failure == nil {
 		failure = &event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, ExitCode: -1}
 	}
-	object := failure.Object()
-	l.Names["error"], l.Names["attempt"], l.Names["elapsed"] = object, float64(a.Attempt), took.Seconds()
-	for name, v := range object { // any order: it fills a map
-		l.Names["error."+name] = v
+	stdout, stderr := f.Streams()
+	l.Names["attempt"], l.Names["elapsed"] = float64(a.Attempt), took.Seconds()
+	for root, object := range map[string]map[string]any{"error": failure.Object(), "result": event.FailedResult(stdout, stderr, f.Exit())} { // any order: it fills a map
+		l.Names[root] = object
+		for name, v := range object {
+			l.Names[root+"."+name] = v
+		}
 	}
 	return &l
 }

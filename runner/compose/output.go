@@ -3,7 +3,6 @@ package compose
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -55,20 +54,4 @@ func ConvertOutput(v value.Value, t *value.Type) (value.Value, *event.Error) {
 			Message: "the output is not of its declared type: " + err.Error()}
 	}
 	return out, nil
-}
-
-// Bound keeps the head and the tail of a text and says between them how much is left out. The
-// result has at most limit bytes and a mark, and never half a character.
-func Bound(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	head, tail := text[:limit/2], text[len(text)-limit/2:]
-	for len(head) > 0 && !utf8.RuneStart(text[len(head)]) {
-		head = head[:len(head)-1]
-	}
-	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
-		tail = tail[1:]
-	}
-	return fmt.Sprintf("%s\n[flowrun: %d bytes left out]\n%s", head, len(text)-len(head)-len(tail), tail)
 }

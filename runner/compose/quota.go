@@ -120,7 +120,7 @@ func (c *Composer) Classify(to []event.Classify, rules []ir.Classify, sc *Scope)
 }
 
 // ofAttempt are the names of a breaker's condition, and of rules of classify, that the host knows at the end of an attempt.
-var ofAttempt = []string{"error", "attempt", "elapsed"}
+var ofAttempt = []string{"result", "error", "attempt", "elapsed"}
 
 // Hold computes the attempt that takes what a group, a call or the run (path "") holds of quotas.
 func (c *Composer) Hold(path, name string, generation int, a *event.Admission) *event.Attempt {

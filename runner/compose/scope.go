@@ -85,7 +85,7 @@ type Scope struct {
 	// More is what the mode adds: the value of an input in InGate without a node, the data of an event in InMatch, and Metrics in InRule. It is one field for both, because runs
 	// make many scopes.
 	More any
-	// Failure, if given, is the failed attempt that error, attempt and elapsed tell of, in place of the node's own attempts.
+	// Failure, if given, is the failed attempt that result, error, attempt and elapsed tell of, in place of the node's own attempts.
 	Failure *Failure
 	// inputs, if given, stand in for the run's: those of a called run that is about to start.
 	inputs map[string]value.Value
@@ -97,11 +97,16 @@ type Failure struct {
 	Attempt int
 	Elapsed time.Duration // since the first start of the node
 	Healed  value.Value   // what a workflow of the escalation has returned; nil: nothing
+	// Streams returns what the attempt wrote, as an expression reads it, and its exit code.
+	Streams func() (stdout, stderr string, exit int)
 }
 
 // read returns a name of a failure; ok is false for other names.
 func (f *Failure) read(r ir.Ref) (v value.Value, ok bool) {
 	switch r.Root {
+	case "result":
+		stdout, stderr, exit := f.Streams()
+		return readMember(event.FailedResult(stdout, stderr, exit), r.Name+r.Attr), true
 	case "error":
 		return readObject(f.Error.Object(), r.Name), true
 	case "attempt":

@@ -326,6 +326,8 @@ func (w *virtual) behave(a event.Attempt) (event.AttemptFinished, time.Duration)
 			seconds = number
 		case "exit":
 			code = int(number)
+		case "fail":
+			code, f.Stderr = int(number), strings.Join(a.Argv[2:], " ")+"\n"
 		case "flaky":
 			if a.Attempt < int(number) {
 				code = 1

@@ -51,11 +51,13 @@ workflow "w" {
 		"the nearest decides":   {program(rule("error.exit_code == 7", "blocking"), seven, seven, seven), "0"},
 		"the first that holds":  {program(rule("error.exit_code == 8", "blocking"), seven, rule("true", "blocking"), ""), "2"},
 		"the time of the step":  {program(rule("elapsed >= 10", "fatal"), "", "", ""), "1"},
+		"what it wrote":         {program(rule("result.stderr contains 'disk full' && result.exit_code == 7 && result.stdout == ''", "fatal"), "", "", ""), "2"},
+		"what it did not write": {program("", "", "", rule("result.stderr contains 'no route'", "fatal")), "0"},
 		"the number of the try": {program(rule("attempt == 1 && error.node == 'all/ask'", "fatal"), "", "", ""), "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := map[string]string{"0": "breakers.a.failures == 0 && breakers.a.state == 'closed'", "1": "breakers.a.failures == 1", "2": "breakers.a.state == 'open'"}[x.counted]
-			got := outcome(t, x.program, test(`agent "a" { replies = [{ exit_code = 7, takes = "5s" }, { exit_code = 7, takes = "5s" }, { output = "ok" }] }
+			got := outcome(t, x.program, test(`agent "a" { replies = [{ exit_code = 7, takes = "5s", stderr = "disk full" }, { exit_code = 7, takes = "5s", stderr = "disk full" }, { output = "ok" }] }
 at "12s" { expect = ["`+want+`"] }
 expect = ["elapsed > 0"]`))
 			if got != "succeeded" {

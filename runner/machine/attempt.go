@@ -208,6 +208,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	if f.Outcome == event.Failed && a.gate == work && !s.status.Terminal() && !a.cancelled {
 		failed := *f
 		failed.Error = failureError(f)
+		m.takeStreams(a.ref, f) // rules of classify read them
 		m.classifyError(a.ref, failed.Error)
 		f = &failed
 	}
@@ -359,15 +360,13 @@ func (m *Machine) mayRepeatSilent(a *attempt) bool {
 // memories.
 func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
 	d := m.liveState(r)
-	d.output, d.exit, d.partial = nil, -1, false
+	d.output, d.partial = nil, false
+	m.takeStreams(r, f)
 	if d.cold != nil {
 		d.cold.silent = 0
 		if !limited(f) {
 			d.cold.limited = 0
 		}
-	}
-	if f.ExitCode != nil {
-		d.exit = *f.ExitCode
 	}
 	if d.cold != nil || len(f.Recalled) > 0 {
 		m.coldState(r).recalled = f.Recalled
@@ -375,7 +374,12 @@ func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
 	if f.Warning != "" {
 		m.showNote(r, event.Warned, f.Warning, nil)
 	}
-	d.streams = m.streamsOf(f)
+}
+
+// takeStreams stores what the program of an attempt left.
+func (m *Machine) takeStreams(r ref, f *event.AttemptFinished) {
+	d := m.liveState(r)
+	d.exit, d.streams = f.Exit(), m.streamsOf(f)
 }
 
 func failureError(f *event.AttemptFinished) *event.Error {

@@ -86,7 +86,10 @@ func (m *Machine) classifyBy(r, at ref, rules []ir.Classify, of *compose.Failure
 func (m *Machine) failureOf(r ref, err *event.Error) *compose.Failure {
 	d := m.liveState(r)
 	err.Node, err.Attempt = d.path, d.attempts
-	f := &compose.Failure{Error: err, Attempt: d.attempts, Healed: m.healedAround(r)}
+	f := &compose.Failure{Error: err, Attempt: d.attempts, Healed: m.healedAround(r), Streams: func() (stdout, stderr string, exit int) {
+		s := m.wholeStreams(d.streams)
+		return s.stdout, s.stderr, d.exit
+	}}
 	if m.node(r).Kind != ir.Step && d.cold != nil && d.cold.escalation != nil { // a failure of a group is one attempt
 		f.Attempt = d.cold.escalation.failures
 		err.Attempt = f.Attempt
@@ -225,7 +228,7 @@ func (m *Machine) noteFailure(r ref, e *escalation) {
 	if len(e.history) == maxHistory {
 		e.history = e.history[1:]
 	}
-	e.history = append(e.history, compose.Bound(fmt.Sprintf("attempt %d%s failed (%s, %s): %s", d.attempts, who, d.err.Kind, d.err.Reason,
+	e.history = append(e.history, event.Bound(fmt.Sprintf("attempt %d%s failed (%s, %s): %s", d.attempts, who, d.err.Kind, d.err.Reason,
 		strings.ReplaceAll(d.err.Message, "\n", "\n  ")), maxSaid))
 }
 
@@ -444,7 +447,7 @@ func (m *Machine) reassign(r ref, e *escalation) bool {
 			return false
 		}
 	}
-	m.startOtherWork(r, compose.Bound(strings.Join(e.history, "\n"), limits.MaxStream))
+	m.startOtherWork(r, event.Bound(strings.Join(e.history, "\n"), limits.MaxStream))
 	x.before = d.attempts
 	if m.prepareAgent(r) {
 		m.showRetry(r, 0, fmt.Sprintf("level %q gives the task to %s", e.of.Levels[e.at].Name, m.takesOver(r)))

@@ -450,7 +450,7 @@ func (m *Machine) checkInputs(sc *compose.Scope) *event.Error {
 		if said == "" {
 			continue
 		}
-		said = compose.Bound(said, maxSaid)
+		said = event.Bound(said, maxSaid)
 		if g.Message != nil {
 			if text, err := m.composer.Text(g.Message, &here); err == nil && text != "" {
 				said = text + "\n" + said
@@ -499,7 +499,7 @@ func (m *Machine) recordVerdict(r ref, gate int, passed bool, said string, e *ev
 	g, d := m.node(r).Gates[gate], m.liveState(r)
 	v := &event.Verdict{Gate: gateName(g), Passed: passed, Evidence: e}
 	if !passed {
-		v.Message = compose.Bound(said, maxSaid)
+		v.Message = event.Bound(said, maxSaid)
 		if g.Message != nil {
 			sc := m.newScope(r)
 			sc.Mode = compose.InGate
@@ -533,7 +533,7 @@ func (m *Machine) rejectAttempt(r ref, g *ir.Gate, message string) {
 	}
 	// Lines that a program printed are indented, so that none of them passes for the word of
 	// another gate.
-	x.said = compose.Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), limits.MaxStream)
+	x.said = event.Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), limits.MaxStream)
 	final, escalates := g.OnFail != ir.OnFailRetry, g.OnFail == ir.OnFailEscalate
 	if x.rejected == nil || final && !x.refused || escalates && !x.escalates {
 		x.refused, x.escalates = final, x.escalates || escalates

@@ -86,7 +86,7 @@ func (m *Machine) reviewFinished(a *attempt, f *event.AttemptFinished) {
 	said := ""
 	if f.Outcome != event.OK {
 		err := failureError(f)
-		if again, delay := m.judgesAgain(a.ref, j, err); again {
+		if again, delay := m.judgesAgain(a.ref, j, f, err); again {
 			m.waitForJudge(a.ref, j, delay, err)
 			return
 		}
@@ -132,22 +132,23 @@ func answerOf(output value.Value) value.Value {
 }
 
 // judgesAgain reports whether a judge that failed is asked again, and after how long: the retries of its agent say so.
-func (m *Machine) judgesAgain(r ref, j *judging, err *event.Error) (bool, time.Duration) {
+func (m *Machine) judgesAgain(r ref, j *judging, f *event.AttemptFinished, err *event.Error) (bool, time.Duration) {
 	d := m.liveState(r)
 	if m.isHalted(r) || j.agent.Retry == nil {
 		return false, 0
 	}
 	rules, sc := *j.agent.Retry, m.newScope(r)
-	own := d.err
-	d.err = err // what retry.when reads
-	defer func() { d.err = own }()
 	attempts, wrong := m.composer.Count(rules.MaxAttempts, sc, policy.DefaultMaxAttempts, limits.MaxAttempts)
 	if wrong != nil || j.tries+1 >= attempts {
 		return false, 0
 	}
 	again := err.Kind.Retried()
 	if rules.When != nil {
-		if again, wrong = m.composer.Condition(rules.When, sc); wrong != nil {
+		of := &compose.Failure{Error: err, Attempt: d.attempts, Streams: func() (stdout, stderr string, exit int) {
+			s := m.wholeStreams(m.streamsOf(f))
+			return s.stdout, s.stderr, f.Exit()
+		}}
+		if again, wrong = m.holdsFor(r, rules.When, of); wrong != nil {
 			return false, 0
 		}
 	}
@@ -187,7 +188,7 @@ func (m *Machine) evidenceOf(request *event.Attempt, f *event.AttemptFinished) *
 	}
 	e := &event.Evidence{At: m.now, ExitCode: f.ExitCode, Digest: digestOf(f.Stdout)}
 	for _, text := range ran[:min(len(ran), maxRan)] {
-		e.Ran = append(e.Ran, compose.Bound(text, maxRanText))
+		e.Ran = append(e.Ran, event.Bound(text, maxRanText))
 	}
 	return e
 }

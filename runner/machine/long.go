@@ -214,7 +214,8 @@ func (m *Machine) streamsOf(f *event.AttemptFinished) streams {
 		m.read.answers.add(s, f)
 		return streams{s.Stdout, s.Stderr, f.StdoutLog, f.StderrLog, s}
 	}
-	return streams{compose.Bound(f.Stdout, limits.MaxStream), compose.Bound(f.Stderr, limits.MaxStream), f.StdoutLog, f.StderrLog, nil}
+	stdout, stderr := f.Streams()
+	return streams{stdout, stderr, f.StdoutLog, f.StderrLog, nil}
 }
 
 // wholeStreams returns the streams of a node with all their parts.

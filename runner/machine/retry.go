@@ -168,7 +168,7 @@ func (m *Machine) decideRetry(r ref, err *event.Error) (again bool, delay time.D
 	}
 	again = err.Kind.Retried()
 	if rules.When != nil {
-		if again, wrong = m.composer.Condition(rules.When, sc); wrong != nil {
+		if again, wrong = m.holdsFor(r, rules.When, m.failureOf(r, err)); wrong != nil {
 			return false, 0, "it is not tried again: retry.when: " + wrong.Error()
 		}
 	}

@@ -20,3 +20,20 @@ workflow "w" {
     }
   }
 }
+workflow "left" {
+  step "fetch" {
+    run = ["./fetch"]
+    retry {
+      max_attempts = 3
+      when         = "result.output == '' || result.status == 'failed'"
+    }
+    classify {
+      when = "stderr contains 'no space left'"
+      kind = "fatal"
+    }
+    classify {
+      when = "result.stdout contains 3"
+      kind = "fatal"
+    }
+  }
+}

@@ -108,6 +108,7 @@ type outcome struct {
 	attempts   int
 	iterations int
 	err        *event.Error
+	stderr     string
 	tolerated  bool
 	better     bool // gates refused it, and all of them asked for better work
 }
@@ -694,8 +695,10 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 		rejected, refused := false, false
 		if did[*ir.Call](n) == nil {
 			f := m.c.outcome(m.run, a)
+			o.stderr = f.Stderr
 			if a := did[*ir.AgentTask](n); a != nil && (a.Agent == "person" || a.Pool == "folk") && (l == nil || l.at < 0 || l.of.Levels[l.at].Reassign == nil) {
 				f.Output, f.Error = m.answered(path, o.attempts)
+				o.stderr = ""
 			}
 			if o.err, o.output = f.Error, "out of "+path; did[*ir.Run](n) == nil {
 				o.output = f.Output
@@ -899,6 +902,8 @@ func (o *outcome) attr(name string) (value.Value, error) {
 		return float64(o.attempts), nil
 	case "iterations":
 		return float64(o.iterations), nil
+	case "stderr":
+		return o.stderr, nil
 	}
 	return nil, fmt.Errorf("the model does not know the attribute %q", name)
 }

@@ -238,7 +238,7 @@ func (w *writer) retry(depth int) {
 func (w *writer) classify(depth int) {
 	for w.more.IntN(6) == 0 {
 		w.line(depth, "classify {")
-		w.line(depth+1, `when = "%s"`, []string{"attempt >= 2", "error.kind == 'transient'", "error.kind == 'blocking'", "true"}[w.more.IntN(4)])
+		w.line(depth+1, `when = "%s"`, []string{"attempt >= 2", "error.kind == 'transient'", "error.kind == 'blocking'", "true", "result.stderr contains 'problem 2'"}[w.more.IntN(5)])
 		w.line(depth+1, "kind = %q", []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}[w.more.IntN(5)])
 		w.line(depth, "}")
 	}

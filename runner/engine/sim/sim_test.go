@@ -662,6 +662,7 @@ func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished 
 		kinds := []event.ErrorKind{event.Transient, event.RateLimited, event.Recoverable, event.Blocking, event.Fatal}
 		f.Outcome = event.Failed
 		f.Error = &event.Error{Kind: kinds[dice%5], Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
+		f.Stderr = fmt.Sprintf("problem %d\n", dice%3)
 	}
 	return f
 }

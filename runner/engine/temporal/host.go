@@ -90,6 +90,8 @@ type Options struct {
 	Worker bool
 	// Poll is how often a run that is followed is looked at; 0 means 200 ms.
 	Poll time.Duration
+	// Quiet is how long the polls of a worker that stops bring nothing before they are cancelled; 0 means half a second.
+	Quiet time.Duration
 	// Tune changes the options of the client.
 	Tune func(*client.Options)
 }
@@ -129,7 +131,7 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 	o.Store = cmp.Or(o.Store, wire.DefaultStore)
 	o.Queue, o.Namespace, o.Poll = cmp.Or(o.Queue, DefaultQueue), cmp.Or(o.Namespace, client.DefaultNamespace), cmp.Or(o.Poll, 200*time.Millisecond)
 	c := client.Options{HostPort: o.HostPort, Namespace: o.Namespace, Logger: quiet, DataConverter: o.Converter}
-	polls := &polls{}
+	polls := &polls{quiet: cmp.Or(o.Quiet, quietFor)}
 	c.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(polls.intercept)}
 	if o.Worker {
 		c.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}

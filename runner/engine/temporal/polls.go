@@ -14,7 +14,7 @@ import (
 // time is over: a minute for a decision, 30 seconds for an attempt. So a worker stops in two steps: it leaves its queues, and stops once its open polls
 // have brought nothing for a while.
 const (
-	// quietFor is how long the polls of a worker bring nothing before the worker stops.
+	// quietFor is the default of [Options.Quiet].
 	quietFor = 500 * time.Millisecond
 	// leaveAtMost is how long a worker waits for that at most: on a queue that always has tasks, polls that are cancelled late are as bad as early ones.
 	leaveAtMost = 10 * time.Second
@@ -22,8 +22,10 @@ const (
 	heldFor = 100 * time.Millisecond
 )
 
-// polls sees all calls of a connection, so that workers can leave their queues. The zero value is ready.
+// polls sees all calls of a connection, so that workers can leave their queues.
 type polls struct {
+	quiet time.Duration
+
 	mu     sync.Mutex
 	left   map[string]chan struct{} // the queues that workers have left; the channel is closed once the workers stop
 	latest time.Time                // when a poll of such a queue last brought a task
@@ -44,7 +46,7 @@ func (p *polls) leave(queues []string) (stopped func()) {
 	p.mu.Unlock()
 	for time.Since(began) < leaveAtMost {
 		p.mu.Lock()
-		quiet := time.Until(p.latest.Add(quietFor))
+		quiet := time.Until(p.latest.Add(p.quiet))
 		p.mu.Unlock()
 		if quiet <= 0 {
 			break
