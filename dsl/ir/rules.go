@@ -70,11 +70,15 @@ const CancelsReachDetached Rule = "cancels_reach_detached"
 // budget that asks people send a message with that command. Before, the message of a level left it out, and a budget sent none when it asked.
 const MessagesNameTheAnswer Rule = "messages_name_the_answer"
 
+// FailuresQuoteOutput puts the last lines that a program wrote below the message of its failure where an escalation tells of the failure: to the agent
+// that takes over, to people, and to channels. Before, they read the exit code alone.
+const FailuresQuoteOutput Rule = "failures_quote_output"
+
 // since has, for each rule, the behaviour number from which on the rule holds. A row comes together with a raised [Behaviour], and
 // stays as long as journals of a lower number are read.
 var since = map[Rule]int{PlainReasons: 2, ClassifyFirst: 2, BoundedKV: 2, PausesAsk: 2, HeldGroupsBegin: 2, EndingRunsNoGates: 2, EndedGroupsLetGo: 2, EndedGroupsCollect: 2,
 	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, AbortedInstancesCount: 2, LoopsPublish: 2, PlainFigures: 2, PausesFailAsAttempts: 2,
-	DecimalVotes: 2, CancelsReachDetached: 2, MessagesNameTheAnswer: 2}
+	DecimalVotes: 2, CancelsReachDetached: 2, MessagesNameTheAnswer: 2, FailuresQuoteOutput: 2}
 
 // Rules are the changes of meaning that hold for one behaviour number. nil: none.
 type Rules map[Rule]bool

@@ -31,7 +31,7 @@ func (m *Machine) awaitDecision(r ref, e *escalation) bool {
 		return false
 	}
 	q := &event.Ask{Kind: event.AskEscalation, Words: []event.Word{event.WordRetry, event.WordSkip, event.WordAbort, event.WordOverride, event.WordAck},
-		Prompt: event.Bound(fmt.Sprintf("%s has come to level %q of escalation %q: %s", d.path, l.Name, e.of.Name, d.err.Message), maxSaid),
+		Prompt: event.Bound(fmt.Sprintf("%s has come to level %q of escalation %q: %s", d.path, l.Name, e.of.Name, m.failureText(r)), maxSaid),
 		Show:   shownFailure(e, d), Output: m.overrideType(r)}
 	if after > 0 {
 		q.Until = m.now.Add(after)

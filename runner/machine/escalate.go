@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/limits"
@@ -229,7 +230,45 @@ func (m *Machine) noteFailure(r ref, e *escalation) {
 		e.history = e.history[1:]
 	}
 	e.history = append(e.history, event.Bound(fmt.Sprintf("attempt %d%s failed (%s, %s): %s", d.attempts, who, d.err.Kind, d.err.Reason,
-		strings.ReplaceAll(d.err.Message, "\n", "\n  ")), maxSaid))
+		strings.ReplaceAll(m.failureText(r), "\n", "\n  ")), maxSaid))
+}
+
+// What of the output of a program is told with its failure.
+const (
+	maxQuotedLines = 5
+	maxQuoted      = 400 // bytes
+)
+
+// failureText is the message of the error of a node, and below it the last lines that its program wrote. An agent that speaks a protocol on standard
+// output gives messages of its own.
+func (m *Machine) failureText(r ref) string {
+	d := m.liveState(r)
+	if !m.behaviour[ir.FailuresQuoteOutput] || !slices.Contains([]event.Reason{event.ReasonExit, event.ReasonSignal, event.ReasonTimeout}, d.err.Reason) {
+		return d.err.Message
+	}
+	s := m.wholeStreams(d.streams)
+	quoted := lastLines(s.stderr)
+	if _, is := m.node(r).Action.(*ir.Run); is && quoted == "" {
+		quoted = lastLines(s.stdout)
+	}
+	return strings.TrimSuffix(d.err.Message+"\n"+quoted, "\n")
+}
+
+// lastLines returns the last lines of a text that are not blank, without half a character.
+func lastLines(text string) string {
+	text = strings.TrimSpace(text)
+	for n, at := 0, len(text); at >= 0; n++ {
+		if at = strings.LastIndexByte(text[:at], '\n'); n == maxQuotedLines-1 {
+			text = text[at+1:]
+			break
+		}
+	}
+	for at := max(0, len(text)-maxQuoted); at < len(text); at++ {
+		if utf8.RuneStart(text[at]) {
+			return text[at:]
+		}
+	}
+	return ""
 }
 
 // askRules asks the rules with a condition, in order. It returns the level from which the node goes on, and
@@ -338,7 +377,7 @@ func (m *Machine) enterLevel(r ref, e *escalation, level int, why string) {
 func (m *Machine) sendOfLevel(r ref, e *escalation, level int, answer string) {
 	d, l := m.liveState(r), &e.of.Levels[level]
 	m.sendMessage(r, l.Notify, l.Name, event.Message{Kind: event.MessageEscalation, Level: "error", Decide: answer,
-		Text:  fmt.Sprintf("%s has come to level %q of escalation %q: %s", d.path, l.Name, e.of.Name, d.err.Message),
+		Text:  fmt.Sprintf("%s has come to level %q of escalation %q: %s", d.path, l.Name, e.of.Name, m.failureText(r)),
 		Error: &event.MessageError{Kind: d.err.Kind, Reason: d.err.Reason, Message: d.err.Message},
 		Data:  map[string]any{"node": d.path, "escalation": e.of.Name, "level": l.Name, "attempt": float64(d.attempts)}})
 }
