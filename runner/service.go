@@ -102,22 +102,25 @@ var (
 	_ SupervisorHost = (*Service)(nil)
 )
 
+// DashboardURL is the variable of the environment that says where people reach the dashboard. Messages link there.
+const DashboardURL = "FLOWRUN_URL"
+
 // New makes a service without a host.
 func New(o Options) *Service {
 	s := &Service{options: o, programs: new(Programs), environ: given.Environment{}, finishing: make(chan struct{}, MaxFinishing), trees: map[string]*tree{}, progress: map[string]*Progress{}}
-	if o.Executors != nil {
-		o.Executors.Register(recall.NewSteps(s.memoryOf), event.RememberAttempt, event.RecallAttempt)
-		o.Executors.Register(notify.New(o.Executors, s.Ask, notify.Options{}), event.NotifyAttempt)
-		o.Executors.Register(benchmark.New(o.Executors, s.Ask), event.BenchmarkAttempt)
-		o.Executors.Register(source.New(o.Executors, s.Ask), event.SourceAttempt)
-		o.Executors.Register(worktree.New(o.Executors, o.Store), event.WorktreeAttempt)
-	}
-	s.agents = recall.New(o.Executors, s.memoryOf)
 	for _, pair := range o.Environ {
 		if name, text, ok := strings.Cut(pair, "="); ok {
 			s.environ[name] = text
 		}
 	}
+	if o.Executors != nil {
+		o.Executors.Register(recall.NewSteps(s.memoryOf), event.RememberAttempt, event.RecallAttempt)
+		o.Executors.Register(notify.New(o.Executors, s.Ask, notify.Options{URL: strings.TrimRight(s.environ[DashboardURL], "/")}), event.NotifyAttempt)
+		o.Executors.Register(benchmark.New(o.Executors, s.Ask), event.BenchmarkAttempt)
+		o.Executors.Register(source.New(o.Executors, s.Ask), event.SourceAttempt)
+		o.Executors.Register(worktree.New(o.Executors, o.Store), event.WorktreeAttempt)
+	}
+	s.agents = recall.New(o.Executors, s.memoryOf)
 	s.library = learning.New(o.Store, s.replayEnded)
 	return s
 }

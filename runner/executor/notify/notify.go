@@ -14,6 +14,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -58,6 +59,8 @@ type Options struct {
 	TLS *tls.Config
 	// Bell, if set, rings in place of the terminal.
 	Bell func() error
+	// URL is where people reach the dashboard, without a slash at the end; "": messages have no link.
+	URL string
 }
 
 var _ executor.Executor = (*Executor)(nil)
@@ -111,6 +114,7 @@ func (x *Executor) sendAgain(ctx context.Context, a *event.Attempt, ans *event.A
 
 // deliver tries one channel until the message is sent.
 func (x *Executor) deliver(ctx context.Context, a *event.Attempt, s *Send) (err error) {
+	s.Message.URL = x.link(&s.Message)
 	for try := 1; try <= Tries; try++ {
 		if try > 1 {
 			select {
@@ -124,6 +128,18 @@ func (x *Executor) deliver(ctx context.Context, a *event.Attempt, s *Send) (err 
 		}
 	}
 	return err
+}
+
+// link is where people read about what a message is about.
+func (x *Executor) link(m *event.Message) string {
+	if m.URL != "" || x.options.URL == "" {
+		return m.URL
+	}
+	page := x.options.URL + "/runs/" + url.PathEscape(m.Run)
+	if m.Node != "" {
+		page += "/node?path=" + url.QueryEscape(m.Node)
+	}
+	return page
 }
 
 // Plan is what is to be sent, and what has become of it.

@@ -145,6 +145,27 @@ func TestWebhookIsSignedAndInOrder(t *testing.T) {
 	}
 }
 
+// A message links to the page of its run or node where the address of the dashboard is known. Else it names the command that shows the run.
+func TestMessagesLink(t *testing.T) {
+	for _, x := range []struct{ url, node, link, more string }{
+		{"", "a/b[1]", "", "More: flowrun runs show r a/b[1]\n"},
+		{"", "", "", "More: flowrun runs show r\n"},
+		{"https://flowrun.example.com", "a/b[1]", "https://flowrun.example.com/runs/r/node?path=a%2Fb%5B1%5D", "More: https://flowrun.example.com/runs/r/node?path=a%2Fb%5B1%5D\n"},
+		{"https://example.com/flowrun", "", "https://example.com/flowrun/runs/r", "More: https://example.com/flowrun/runs/r\n"},
+	} {
+		r := newReceiver(t, "key-of-the-pager")
+		e := newExecutor(t, &store{}, Options{URL: x.url})
+		a := message("k", event.Channel{Name: "pager", Type: ir.ChannelWebhook, URL: r.URL, Secret: "key-of-the-pager"})
+		a.Notify.Message.Run, a.Notify.Message.Node = "r", x.node
+		if f := e.Execute(context.Background(), a); fates(f) != "[pager] [] []" {
+			t.Fatalf("%+v", f)
+		}
+		if m := r.bodies[0]; m.URL != x.link || !strings.HasSuffix(Text(&m), x.more) {
+			t.Errorf("the message of %q at %q links to %q, want %q; its text is %q", x.node, x.url, m.URL, x.link, Text(&m))
+		}
+	}
+}
+
 // A channel that fails twice is tried a third time; one that fails for good is a warning beside one that does not.
 func TestTries(t *testing.T) {
 	r := newReceiver(t, "key-of-the-pager")

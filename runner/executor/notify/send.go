@@ -93,6 +93,9 @@ func (x *Executor) sendNtfy(ctx context.Context, a *event.Attempt, s *Send) erro
 	if s.Channel.Secret != "" {
 		headers["Authorization"] = "Bearer " + s.Channel.Secret
 	}
+	if s.Message.URL != "" {
+		headers["Click"] = s.Message.URL
+	}
 	return x.post(ctx, a, s.Channel, headers, Text(&s.Message))
 }
 
@@ -160,6 +163,14 @@ func (x *Executor) ring(context.Context, *event.Attempt, *Send) error {
 	return errors.Join(err, f.Close())
 }
 
+// more is the page about what a message is about, or the command that shows it.
+func more(m *event.Message) string {
+	if m.URL != "" {
+		return m.URL
+	}
+	return strings.TrimSpace("flowrun runs show " + m.Run + " " + m.Node)
+}
+
 // Text is the message as people read it, without its title.
 func Text(m *event.Message) string {
 	var b strings.Builder
@@ -179,9 +190,9 @@ func Text(m *event.Message) string {
 		fmt.Fprintf(&b, ", node %s", m.Node)
 	}
 	fmt.Fprintf(&b, ", at %s, level %s\n", m.At, m.Level)
-	for _, more := range []struct{ what, text string }{{"Answer with: ", m.Decide}, {"", m.URL}} {
-		if more.text != "" {
-			b.WriteString(more.what + more.text + "\n")
+	for _, line := range []struct{ what, text string }{{"Answer with: ", m.Decide}, {"More: ", more(m)}} {
+		if line.text != "" {
+			b.WriteString(line.what + line.text + "\n")
 		}
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
@@ -66,5 +68,14 @@ func (a *app) setGrace() error {
 		return args.Errorf("FLOWRUN_GRACE is %q: write how long a process has after TERM, from 100ms to 5s", given)
 	}
 	a.grace = d
+	return nil
+}
+
+// checkURL refuses an address of the dashboard to which no message can link.
+func (a *app) checkURL() error {
+	given := a.getenv(runner.DashboardURL)
+	if u, err := url.Parse(given); given != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		return args.Errorf("%s is %q: write the address under which people reach the dashboard, such as https://flowrun.example.com", runner.DashboardURL, given)
+	}
 	return nil
 }

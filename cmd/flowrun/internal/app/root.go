@@ -73,6 +73,9 @@ Exit codes: 0 success; 1 the run failed, or the file has errors; 2 usage error; 
 			if err := a.setGrace(); err != nil {
 				return err
 			}
+			if err := a.checkURL(); err != nil {
+				return err
+			}
 			return a.setLimits()
 		},
 	}

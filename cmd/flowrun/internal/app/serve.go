@@ -27,6 +27,7 @@ func (a *app) newServeCommand() *cobra.Command {
 It registers the programs that are named, as apply does, serves all programs that are registered, and keeps their loops running. One daemon serves a store: a second
 one exits with code 3. With --engine, workers drive the runs of a Temporal server, and serve shows the dashboard and answers over HTTP. The first Ctrl-C or TERM takes no new work, gives running work 8 seconds, and then stops it; the next daemon continues.
 A step that is stopped gets TERM, and KILL after 5 seconds or the shorter FLOWRUN_GRACE.
+FLOWRUN_URL is where people reach the dashboard, such as https://flowrun.example.com: messages of the runs link there.
 
   flowrun serve                                until it is stopped
   flowrun serve --once                         do the work that is due and return, for cron and CI
