@@ -25,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/benchmark"
+	"github.com/flowrun/flowrun/runner/executor/secret"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -362,9 +363,22 @@ func (w *virtual) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished,
 	return w.behave(a)
 }
 
+// Holds evaluates the condition of a breaker.
+func (w *virtual) Holds(run string, condition *event.Late) (bool, error) {
+	x := secret.New(nil, nil)
+	x.Hold(nil, expr.NewEvaluator(ir.NewestRules()))
+	return x.Holds(run, condition)
+}
+
+// realTime is an executor that evaluates conditions, too.
+type realTime struct {
+	executor.Func
+	*virtual
+}
+
 // hurried is the same world in real time, which goes faster.
-func (w *virtual) hurried(speed time.Duration) executor.Func {
-	return func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+func (w *virtual) hurried(speed time.Duration) executor.Executor {
+	return realTime{virtual: w, Func: func(ctx context.Context, a event.Attempt) event.AttemptFinished {
 		f, took := w.behave(a)
 		select {
 		case <-time.After(took / speed):
@@ -373,7 +387,7 @@ func (w *virtual) hurried(speed time.Duration) executor.Func {
 			f.Error = &event.Error{Kind: event.Transient, Reason: event.ReasonCancelled, Message: "it was cancelled", ExitCode: -1}
 		}
 		return f
-	}
+	}}
 }
 
 // quick is a clock that goes faster.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl"
 	testfiles "github.com/flowrun/flowrun/dsl/disk"
+	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
@@ -26,6 +27,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine/temporal/work"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/secret"
 	"github.com/flowrun/flowrun/runner/flowtest"
 	"github.com/flowrun/flowrun/runner/journal"
 )
@@ -196,8 +198,12 @@ type traced struct {
 	unknown []string
 }
 
-// Holds implements executor.Judge: the stubs' answers are those of the conditions, too.
-func (x *traced) Holds(string, *event.Late) (bool, error) { return true, nil }
+// Holds implements executor.Judge.
+func (x *traced) Holds(run string, condition *event.Late) (bool, error) {
+	judge := secret.New(nil, nil)
+	judge.Hold(nil, expr.NewEvaluator(ir.NewestRules()))
+	return judge.Holds(run, condition)
+}
 
 func (x *traced) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	x.mu.Lock()
