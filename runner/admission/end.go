@@ -108,7 +108,7 @@ func conditionOf(when *event.Late, a *event.Attempt, f *event.AttemptFinished, f
 	l.Names["attempt"], l.Names["elapsed"] = float64(a.Attempt), took.Seconds()
 	for root, object := range map[string]map[string]any{"error": failure.Object(), "result": event.FailedResult(stdout, stderr, f.Exit())} { // any order: it fills a map
 		l.Names[root] = object
-		for name, v := range object {
+		for name, v := range object { // any order: it fills a map
 			l.Names[root+"."+name] = v
 		}
 	}
