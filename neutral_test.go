@@ -32,20 +32,21 @@ func commandNames() (names []string) {
 var commandTexts = []string{"dsl/schema", "dsl/reference", "dsl/shell"}
 
 // spokenCommands are the messages with such words that may stand below the command line, by a part of each: advice for
-// the author of a file, who gives its values by the command line, examples of steps, commands of the system, and the command that
-// answers in a message to people, who have nothing else.
+// the author of a file, who gives its values by the command line, examples of steps, commands of the system, and the commands in a
+// message to people, who have nothing else: the one that answers, and the one that shows the run.
 var spokenCommands = map[string][]string{
-	"dsl/check/blocks.go":       {`command = ["agent", "--json"]`},
-	"dsl/check/meant.go":        {`--model`, `["claude", "-p"`, `["codex", "exec"`, `["gemini", "--output-format"`, "flowrun explain protocol", "give it with --var"},
-	"dsl/check/script.go":       {`"--verbose"`},
-	"dsl/check/variable.go":     {"--var-file FILE, or --var-from", "--input-from"},
-	"dsl/expr/about.go":         {`trim("--a--", "-")`},
-	"dsl/expr/functions.go":     {"give it with --var", "flowrun schema lists them"},
-	"dsl/inputs.go":             {"give a file with --var-from"},
-	"dsl/syntax/limits.go":      {"--limit %s="},
-	"memory/private/private.go": {"git rm -r --cached"},
-	"runner/executor/room.go":   {"docker run --pids-limit"},
-	"runner/machine/ask.go":     {"flowrun decide %s"},
+	"dsl/check/blocks.go":            {`command = ["agent", "--json"]`},
+	"dsl/check/meant.go":             {`--model`, `["claude", "-p"`, `["codex", "exec"`, `["gemini", "--output-format"`, "flowrun explain protocol", "give it with --var"},
+	"dsl/check/script.go":            {`"--verbose"`},
+	"dsl/check/variable.go":          {"--var-file FILE, or --var-from", "--input-from"},
+	"dsl/expr/about.go":              {`trim("--a--", "-")`},
+	"dsl/expr/functions.go":          {"give it with --var", "flowrun schema lists them"},
+	"dsl/inputs.go":                  {"give a file with --var-from"},
+	"dsl/syntax/limits.go":           {"--limit %s="},
+	"memory/private/private.go":      {"git rm -r --cached"},
+	"runner/executor/notify/send.go": {"flowrun runs show"},
+	"runner/executor/room.go":        {"docker run --pids-limit"},
+	"runner/machine/ask.go":          {"flowrun decide %s"},
 }
 
 // TestLowerPackagesNameNoCommands finds messages of the language, the runner and the memory that name a command or a flag of the command
