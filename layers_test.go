@@ -92,7 +92,7 @@ runner/engine                    dsl/value runner/durations runner/event runner/
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/durable dsl/value runner/admission runner/artifact runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared runner/snapshot sqlite
 runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
-runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/payload runner/engine/temporal/run runner/engine/temporal/share runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal runner/shared temporal temporal-api
+runner/engine/temporal           dsl/ir dsl/value runner/durations runner/engine runner/engine/temporal/payload runner/engine/temporal/run runner/engine/temporal/share runner/engine/temporal/wire runner/engine/temporal/work runner/event runner/journal runner/shared temporal temporal-api grpc
 runner/engine/temporal/run       pure: runner/admission runner/engine runner/engine/temporal/wire runner/event runner/journal runner/shared temporal-workflow temporal-errors temporal-enums
 runner/engine/temporal/share     pure: dsl/ir runner/admission runner/engine runner/engine/temporal/wire runner/event runner/shared temporal-workflow temporal-errors
 runner/engine/temporal/inflate   flate
@@ -176,7 +176,7 @@ var modules = map[string]string{
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
 	"yaml":     "go.yaml.in/yaml/v3",
 	"mcp":      "github.com/modelcontextprotocol/go-sdk",
-	"temporal": "go.temporal.io/sdk", "temporal-api": "go.temporal.io/api", "protobuf": "google.golang.org/protobuf",
+	"temporal": "go.temporal.io/sdk", "temporal-api": "go.temporal.io/api", "protobuf": "google.golang.org/protobuf", "grpc": "google.golang.org/grpc",
 	"temporal-workflow": "go.temporal.io/sdk/workflow", "temporal-errors": "go.temporal.io/sdk/temporal", "temporal-enums": "go.temporal.io/api/enums/v1",
 }
 
