@@ -203,6 +203,11 @@ func (p *Program) first(d *Doc, a *Attr, inText bool) (out []Item) {
 	return out
 }
 
+// aboutFailure reports whether the attribute is of a rule about a failed attempt, of which result has less.
+func (a *Attr) aboutFailure() bool {
+	return a.Block != nil && slices.Contains([]string{"retry", "classify", "circuit_breaker", "rule", "level"}, a.Block.Kind.Text)
+}
+
 // members are the names behind a dot.
 func (p *Program) members(d *Doc, a *Attr, names []string) (out []Item) {
 	if names[0] == "last" {
@@ -225,8 +230,12 @@ func (p *Program) members(d *Doc, a *Attr, names []string) (out []Item) {
 			out = members(out, t.Run)
 		case "recalled":
 			out = members(out, t.Recalled)
-		case "previous", "result":
+		case "previous":
 			out = members(out, t.Results)
+		case "result":
+			if out = members(out, t.Results); a.aboutFailure() {
+				out = slices.DeleteFunc(out, func(i Item) bool { return !slices.Contains([]string{"exit_code", "stdout", "stderr"}, i.Label) })
+			}
 		case "each":
 			out = append(out, Item{Label: "value", Kind: KindField}, Item{Label: "key", Kind: KindField})
 		}

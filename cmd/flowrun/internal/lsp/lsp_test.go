@@ -379,6 +379,7 @@ func TestCompletion(t *testing.T) {
 		{"    env = { A = \"${va", `    run        =`, "var", "", "block"},
 		{"    env = { A = var.", `    run        =`, "region", "string", "build"},
 		{"    timeout = step.build.", `    run        =`, "stdout", "string", "build"},
+		{"    retry {\n      when = \"result.", `    run        =`, "stderr", "string", "output"},
 		{"    quota = [step.build.stdout]\n    depends_on = [", `    run        =`, "step.smoke-test", "step, run", "local.name"},
 	} {
 		i := strings.Index(shipText, x.before)
