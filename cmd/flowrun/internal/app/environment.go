@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 	pathpkg "path"
@@ -12,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/disk"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // An environment, such as staging or production, has a store of its own and gives variables values of its own: those of the file
@@ -84,6 +86,34 @@ func listEnvironments(dir string) (names []string) {
 	files, _ := filepath.Glob(filepath.Join(dir, "*"+dsl.VariablesSuffix)) // the pattern is sound
 	for _, f := range files {
 		names = append(names, strings.TrimSuffix(filepath.Base(f), dsl.VariablesSuffix))
+	}
+	return names
+}
+
+// describeNoRuns says that nothing has run in the store of a folder, and names the environments of the same store that have runs.
+func (a *app) describeNoRuns(dir string) *args.Error {
+	e := &args.Error{Message: fmt.Sprintf("nothing has run in %s yet", dir)}
+	if name := a.environment(); name != "" {
+		e.Message = fmt.Sprintf("the environment %s has no runs: %s", name, e.Message)
+	}
+	if names := environmentsWithRuns(a.outsideEnvironment(dir)); len(names) > 0 {
+		e.Hint = "Environments with runs: " + strings.Join(names, ", ") + ". Name one with --env."
+	}
+	return e
+}
+
+// environmentsWithRuns lists the environments of the store in a folder that have runs, sorted.
+func environmentsWithRuns(dir string) (names []string) {
+	folders, _ := os.ReadDir(filepath.Join(dir, environmentsFolder)) // many stores have no environments
+	for _, f := range folders {
+		s, err := standalone.Read(filepath.Join(dir, environmentsFolder, f.Name()))
+		if err != nil {
+			continue
+		}
+		if runs, err := s.List(context.Background(), 1); err == nil && len(runs) > 0 {
+			names = append(names, f.Name())
+		}
+		s.Close()
 	}
 	return names
 }

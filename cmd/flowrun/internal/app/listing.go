@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -29,7 +30,7 @@ func (a *app) listRuns(r *args.List) error {
 	s, err := a.openExisting(dir, nil)
 	if errors.Is(err, engine.ErrNoStore) {
 		if !r.JSON {
-			a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))
+			a.sayNoRuns(dir)
 			return nil
 		}
 		ui.List(a.out, nil, 0, "", true)
@@ -88,9 +89,22 @@ func (a *app) listRuns(r *args.List) error {
 		a.err.Printf("None of %s matches.\n", ui.Count(len(infos), "run"))
 		return nil
 	}
+	if len(infos) == 0 && s.Address() == "" && !r.JSON {
+		a.sayNoRuns(dir)
+		return nil
+	}
 	ui.List(a.out, rows, event.At(time.Now()), a.sceneOf(s, nil).Flags, r.JSON)
 	if s.Address() != "" && !r.JSON {
 		a.sayTroubles(infos)
 	}
 	return nil
+}
+
+// sayNoRuns says that nothing has run in a store.
+func (a *app) sayNoRuns(dir string) {
+	none := a.describeNoRuns(dir)
+	a.err.Printf("%s.\n", ui.Clean(strings.ToUpper(none.Message[:1])+none.Message[1:]))
+	if none.Hint != "" {
+		a.err.Printf("%s\n", ui.CleanLines(none.Hint))
+	}
 }

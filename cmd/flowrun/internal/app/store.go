@@ -241,7 +241,9 @@ func (a *app) openRun(word string, drive *args.Drive) (*store, engine.Info, erro
 	}
 	s, err := a.openExisting(dir, drive)
 	if errors.Is(err, engine.ErrNoStore) {
-		return nil, engine.Info{}, &noRun{&args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}}
+		none := a.describeNoRuns(dir)
+		none.Message = fmt.Sprintf("there is no run %q: %s", word, none.Message)
+		return nil, engine.Info{}, &noRun{none}
 	}
 	if err != nil {
 		return nil, engine.Info{}, err
