@@ -65,6 +65,8 @@ type StoreRequest struct {
 	Breakers *BreakersRequest `json:"breakers,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
+	// Namespaces asks for the namespaces of kv that have keys: an object of the number of keys by namespace. Only a person asks for it.
+	Namespaces bool `json:"namespaces,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
 	Events bool `json:"events,omitempty"`
 }
@@ -85,7 +87,7 @@ type FateRequest struct {
 	Ask  uint64 `json:"ask"`
 }
 
-// EmitRequest publishes an event.
+// EmitRequest publishes an event. For a person the answer also has receivers: how many live runs, and programs that start a run, it goes to.
 type EmitRequest struct {
 	Name string      `json:"name"`
 	Data value.Value `json:"data,omitempty"`
@@ -292,5 +294,6 @@ func (f *facts) store(s *StoreRequest) {
 	f.truth('R', s.Refused)
 	f.truth('p', s.Points)
 	f.truth('E', s.Events)
+	f.truth('K', s.Namespaces)
 	f.end()
 }

@@ -361,6 +361,31 @@ func (k *kv) scan() (value.Value, error) {
 	return found, nil
 }
 
+// listNamespaces lists the namespaces that have keys, with the number of keys that have not expired.
+func listNamespaces(rows Rows, now event.Time) (value.Value, error) {
+	var names []string
+	err := rows.Scan(countSpace, "", func(name string, _ []byte) bool {
+		names = append(names, name)
+		return true
+	})
+	list := map[string]value.Value{}
+	for _, name := range names {
+		k := &kv{KVRequest: &event.KVRequest{Namespace: name}, rows: rows, now: now}
+		var t totals
+		var expired []expiredKey
+		if err == nil {
+			t, err = k.totals()
+		}
+		if err == nil {
+			expired, err = k.listExpired(t, t.expiring)
+		}
+		if keys := t.keys - len(expired); keys > 0 {
+			list[name] = float64(keys)
+		}
+	}
+	return list, err
+}
+
 // DefaultNamespace is the namespace of requests that name none.
 const DefaultNamespace = "default"
 

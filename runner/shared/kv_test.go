@@ -474,3 +474,24 @@ func TestAnswersLieInTheOrderOfPaths(t *testing.T) {
 		t.Error(at, err)
 	}
 }
+
+// An expired key counts no more, and a namespace without keys is not listed.
+func TestNamespacesAreCounted(t *testing.T) {
+	rows := new(Map)
+	for _, key := range []string{"a", "b"} {
+		must(t, rows, kvSet(key, 1.0, 0), 1)
+	}
+	must(t, rows, kvSet("c", 1.0, time.Second), 1)
+	gone := kvSet("c", 1.0, time.Second)
+	gone.KV.Namespace = "gone"
+	must(t, rows, gone, 1)
+	list := func(now event.Time) string {
+		return string(value.Append(nil, must(t, rows, &event.StoreRequest{Namespaces: true}, now)))
+	}
+	if got, want := list(2), `{"default":3,"gone":1}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := list(event.Time(1).Add(time.Second)), `{"default":2}`; got != want {
+		t.Errorf("after the expiry: got %s, want %s", got, want)
+	}
+}

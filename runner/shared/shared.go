@@ -189,6 +189,9 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 	case r.Points:
 		v, err := listPoints(rows)
 		return Answer{Output: v}, err
+	case r.Namespaces:
+		v, err := listNamespaces(rows, now)
+		return Answer{Output: v}, err
 	case r.Events:
 		v, err := listEvents(rows, now)
 		return Answer{Output: v}, err
@@ -199,7 +202,7 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 // Changes reports whether a request may change rows. The others need neither a transaction nor a recorded answer:
 // nobody saw the answer of an attempt that was lost, and a later answer is as good.
 func Changes(r *event.StoreRequest) bool {
-	return !r.Points && !r.Events && (r.Files == nil || r.Files.Spec != "") && !r.Outside && !r.RefusedEvents && !r.Asks && !r.Refused && !r.Claims && !r.Programs && r.Definition == "" && r.Due == nil && !r.Audits && r.Fate == nil &&
+	return !r.Points && !r.Events && !r.Namespaces && (r.Files == nil || r.Files.Spec != "") && !r.Outside && !r.RefusedEvents && !r.Asks && !r.Refused && !r.Claims && !r.Programs && r.Definition == "" && r.Due == nil && !r.Audits && r.Fate == nil &&
 		(r.Routine == nil || r.Routine.Operation != event.RoutineList && r.Routine.Operation != event.RoutineNext && r.Routine.Operation != event.RoutineStarts) &&
 		(r.Dispatch == nil || r.Dispatch.Operation != event.DispatchList && r.Dispatch.Operation != event.DispatchShow) &&
 		(r.Loop == nil || r.Loop.Operation != event.LoopRead && r.Loop.Operation != event.LoopList) &&

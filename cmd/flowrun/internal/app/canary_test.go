@@ -134,6 +134,7 @@ var spoken = []struct {
 	{"kv get key --namespace n --json", false},
 	{"kv list k --namespace n --limit 3 --json", false},
 	{"kv list", false},
+	{"kv namespaces --json", false},
 	{"kv delete key --namespace n --json", false},
 	{"inbox --json", false},
 	{"inbox", false},

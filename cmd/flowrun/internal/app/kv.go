@@ -11,11 +11,12 @@ func (a *app) newKvCommand() *cobra.Command {
   flowrun kv get release
   flowrun kv list rel                           the keys with this prefix and their values
   flowrun kv delete release
+  flowrun kv namespaces                         the namespaces that have keys
 
 A change is one transaction: runs that read or write at the same time see the value before it, or the value after it.`,
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newKvGetCommand(), a.newKvSetCommand(), a.newKvDeleteCommand(), a.newKvListCommand())
+	c.AddCommand(a.newKvGetCommand(), a.newKvSetCommand(), a.newKvDeleteCommand(), a.newKvListCommand(), a.newKvNamespacesCommand())
 	return c
 }

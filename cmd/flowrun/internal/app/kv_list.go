@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/limits"
 	"github.com/spf13/cobra"
@@ -51,7 +52,11 @@ func (a *app) runKvList(r *args.KV) error {
 		if r.Key == "" {
 			none = fmt.Sprintf("The namespace %s has no keys.", r.Namespace)
 		}
-		a.err.Printf("%s Name another namespace with --namespace.\n", ui.Clean(none))
+		others := ""
+		if names, err := a.askNamespaces(); err == nil && len(names) > 0 { // a worker of an older release cannot say
+			others = " Namespaces with keys: " + strings.Join(value.Keys(names), ", ") + "."
+		}
+		a.err.Printf("%s%s Name another namespace with --namespace.\n", ui.Clean(none), ui.Clean(others))
 	}
 	for _, key := range value.Keys(found) {
 		a.out.Printf("%s\t%s\n", ui.Clean(key), ui.JSONText(found[key]))
