@@ -228,7 +228,15 @@ func applyEmit(rows Rows, r *event.EmitRequest, by Waiter, now event.Time) (Answ
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Output: map[string]value.Value{"id": p.ID, "duplicate": p.Duplicate}}
+	output := map[string]value.Value{"id": p.ID, "duplicate": p.Duplicate}
+	if by.Run == "" && !p.Duplicate {
+		starts, err := subscribers(rows, r.Name)
+		if err != nil {
+			return Answer{}, err
+		}
+		output["receivers"] = float64(len(p.Runs) + len(starts))
+	}
+	a := Answer{Output: output}
 	for _, run := range p.Runs {
 		a.Posts = append(a.Posts, Post{run, p.Event.External(r.Name)})
 	}

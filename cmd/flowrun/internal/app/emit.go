@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -51,6 +52,9 @@ func (a *app) runEmit(r *args.Emit) error {
 	v, err := a.askShared(event.StoreRequest{Emit: q}, makesStore)
 	if err != nil {
 		return err
+	}
+	if o, _ := v.(map[string]any); o["receivers"] == 0.0 {
+		a.err.Printf("No live run waits for %s, and no registered program starts a run for it. Runs that start later do not get this event.\n", ui.Clean(r.Name))
 	}
 	return a.printAdded(v, "was published before with this key", r.JSON)
 }
