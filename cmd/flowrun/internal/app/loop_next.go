@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -80,29 +81,35 @@ func (a *app) runLoopNext(o *args.LoopNext) error {
 
 // readLoopNext asks the sources of a loop, from the workspace of a worker where the runs are on an engine.
 func (a *app) readLoopNext(p *program, name, path string, first event.RunStarted, held map[string]value.Value) (out board, err error) {
-	ctx := context.Background()
+	var s *store
 	if a.engine() != "" {
-		if err := refuseOnFleet(p, name, &first); err != nil {
-			return out, err
+		err = refuseOnFleet(p, name, &first)
+	} else {
+		var dir string
+		if dir, err = a.storeDir(path); err == nil {
+			s, err = a.openStore(dir, args.Drive{})
 		}
+	}
+	if err != nil {
+		return out, err
+	}
+	if s != nil {
+		defer s.Close()
+	}
+	start, _ := newStart(p, name, first)
+	return a.askBoard(context.Background(), s, start, held)
+}
+
+// askBoard asks the sources of a loop, by a worker where the runs are on an engine, and else by an open store.
+func (a *app) askBoard(ctx context.Context, s *store, start engine.Start, held map[string]value.Value) (out board, err error) {
+	if a.engine() != "" {
 		f, err := a.dialFleet(ctx, false)
 		if err != nil {
 			return out, err
 		}
 		defer f.Close()
-		start, _ := newStart(p, name, first)
 		return out, f.LoopBoard(ctx, start, &out)
 	}
-	dir, err := a.storeDir(path)
-	if err != nil {
-		return out, err
-	}
-	s, err := a.openStore(dir, args.Drive{})
-	if err != nil {
-		return out, err
-	}
-	defer s.Close()
-	start, _ := newStart(p, name, first)
 	b, err := s.LoopBoard(ctx, start, held)
 	if err != nil {
 		return out, err
