@@ -89,6 +89,25 @@ func (a *app) refuseClaim(id, done, why string) error {
 	return &ended{exitNo}
 }
 
+// refuseToken is refuseClaim for whoever gave the token of a claim. If that claim has ended, it says so, and what to do.
+func (a *app) refuseToken(id string, token uint64, done, why string) error {
+	refused := a.refuseClaim(id, done, why)
+	c, err := a.askClaim(&event.ClaimRequest{Operation: event.ClaimLook, Item: shared.ItemKey(serve.QueueOf(id), id), Token: token})
+	if err != nil || token > c.Token || token == c.Token && c.State != event.ClaimOpen {
+		return refused
+	}
+	a.err.Printf("The claim with token %d has ended: its lease ran out, or the work was given back.\n", token)
+	switch c.State {
+	case event.ClaimOpen:
+		a.err.Printf("Nobody has the work now. Take it again with: flowrun dispatch claim %s --as NAME\n", quoteWord(id))
+	case event.ClaimHeld, event.ClaimParked:
+		a.err.Printf("Leave the work to %s, and take other work with: flowrun dispatch claim --as NAME\n", ui.Clean(c.Who()))
+	case event.ClaimClosed, event.ClaimDead:
+		a.err.Printf("Take other work with: flowrun dispatch claim --as NAME\n")
+	}
+	return refused
+}
+
 // askClaim takes or changes a claim.
 func (a *app) askClaim(q *event.ClaimRequest) (event.Claim, error) {
 	v, err := a.askShared(event.StoreRequest{Claim: q}, changesStore)
@@ -122,7 +141,7 @@ func (a *app) changeClaim(r *args.DispatchHold, o event.ClaimOperation, done str
 		return err
 	}
 	if !c.Won {
-		return a.refuseClaim(r.ID, done, c.Why)
+		return a.refuseToken(r.ID, r.Token, done, c.Why)
 	}
 	switch {
 	case r.JSON:

@@ -54,7 +54,7 @@ func (a *app) runDispatchHandOver(r *args.DispatchHandOver) error {
 	}
 	if o, _ := v.(map[string]any); o["id"] == nil {
 		why, _ := o["why"].(string)
-		return a.refuseClaim(r.ID, "handed over", why)
+		return a.refuseToken(r.ID, r.Token, "handed over", why)
 	}
 	return a.printAdded(v, "has taken its place already", r.JSON)
 }
