@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
@@ -127,6 +128,10 @@ func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJS
 	}
 	if !asJSON {
 		a.err.Printf("Details: flowrun runs show %s%s\n", run, scene.Flags)
+		if advice := a.adviseInputs(s, run, end.Error); advice != "" {
+			a.err.Printf("%s\n", advice)
+			return &ended{code}
+		}
 		origin := s.Origin(context.Background(), run)
 		a.err.Printf("Retry the failed steps with: flowrun retry %s%s\n", origin, scene.Flags)
 		if c := a.changed(s, origin); c.differs() {
@@ -134,6 +139,18 @@ func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJS
 		}
 	}
 	return &ended{code}
+}
+
+// adviseInputs is the advice to a run that failed before any node started, because of its inputs: a retry keeps them. "": the run failed otherwise.
+func (a *app) adviseInputs(s *store, run string, e *event.Error) string {
+	if e == nil || e.Node != "" || e.Reason != event.ReasonGate {
+		return ""
+	}
+	command := "flowrun apply FILE"
+	if b, err := s.SourceOf(context.Background(), run); err == nil && b.Path != "" {
+		command = "flowrun apply " + ui.Quote(disk.Short(b.Path)) + a.flagsAt(b.Path, s.Dir())
+	}
+	return "A retry has the same inputs, and fails again. Start a new run with another value: " + command + " --input NAME=VALUE"
 }
 
 // knownOutputs leaves out the outputs that a failed run could not compute.
