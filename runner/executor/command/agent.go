@@ -25,7 +25,7 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 		out.limit = limits.MaxOutput
 		return nil
 	}
-	said := &protocol.Lines{Now: time.Now, Zone: time.LoadLocation, Live: func(kind, text string) {
+	said := &protocol.Lines{Judge: a.Gate != "", Now: time.Now, Zone: time.LoadLocation, Live: func(kind, text string) {
 		if x.opt.Live != nil {
 			x.opt.Live(*a, kind, executor.Mask(ctx).Text(text))
 		}

@@ -96,6 +96,16 @@ func TestAgentAnswers(t *testing.T) {
 	}
 }
 
+// A judge that answers in prose is told what a judge answers, not that text can be wanted.
+func TestJudgeAnswersInProse(t *testing.T) {
+	a := agent(`echo 'A fine text.'`)
+	a.Gate = "quality"
+	const want = `error exit=0 blocking/bad_json: its answer is not JSON, but text: a judge answers with an object of scores and findings, such as {"scores":{"clarity":0.8},"findings":[]}`
+	if got := brief(do(newTest(t, Options{}), a)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestAgentRequests(t *testing.T) {
 	x := newTest(t, Options{})
 	a := agent(`cat`)

@@ -111,7 +111,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 		limit = n
 	}
 	plain := e.attempt.Agent.OutputFormat == "text" // its lines are not of the protocol
-	said := &protocol.Lines{Now: time.Now, Live: func(kind, text string) {
+	said := &protocol.Lines{Judge: e.attempt.Gate != "", Now: time.Now, Live: func(kind, text string) {
 		if e.opt.Live != nil {
 			e.opt.Live(*e.attempt, kind, res.mask.Text(text))
 		}

@@ -44,6 +44,8 @@ type Lines struct {
 	Now func() time.Time
 	// Zone finds a zone by name, for moments that name one. Nil: they say none.
 	Zone func(name string) (*time.Location, error)
+	// Judge says that the agent judges for a gate: its answer must be an object of scores and findings.
+	Judge bool
 
 	line []byte // what has come of the line at hand
 	long bool   // it went beyond MaxLine; the rest of it is dropped
@@ -322,6 +324,9 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 	}
 	if err != nil {
 		if start := bytes.TrimSpace(l.rest)[0]; !l.spoke && start != '{' && start != '[' {
+			if l.Judge {
+				return bad("its answer is not JSON, but text: a judge answers with an object of scores and findings, such as {\"scores\":{\"clarity\":0.8},\"findings\":[]}")
+			}
 			return bad("the agent's output is not JSON, but text: where text is wanted, write output_format = \"text\" in the agent")
 		}
 		return bad("the agent's output is not JSON: %s%v", where, err)
