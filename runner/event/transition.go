@@ -1,6 +1,8 @@
 package event
 
 import (
+	"strconv"
+
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -132,6 +134,18 @@ type Figure struct {
 	Samples  []float64 `json:"samples"`
 	Baseline *float64  `json:"baseline"`       // nil: there was none, and the median has become it
 	Most     float64   `json:"most,omitempty"` // the highest figure that passes; 0 without a baseline
+}
+
+// MeasuredText is a measured figure with so many digits and its unit: seconds of a time, MiB of a memory.
+func MeasuredText(metric string, figure float64, digits int) string {
+	unit := ""
+	switch metric {
+	case ir.MetricTime:
+		unit = " s"
+	case ir.MetricMemory:
+		figure, unit = figure/(1<<20), " MiB"
+	}
+	return strconv.FormatFloat(figure, 'g', digits, 64) + unit
 }
 
 // MaxFindings bounds the findings in one Evidence.

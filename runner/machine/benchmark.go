@@ -11,7 +11,7 @@ import (
 
 // judgeFigure compares what a benchmark has measured with the baseline that came with it. said is "" if it passes: nothing but a number
 // within the bound does, or the first figure of a baseline.
-func judgeFigure(b *ir.Benchmark, output value.Value, e *event.Evidence) (said string) {
+func judgeFigure(b *ir.Benchmark, output value.Value, e *event.Evidence, rules ir.Rules) (said string) {
 	o, _ := output.(map[string]value.Value)
 	median, ok := o["figure"].(float64)
 	if !ok || math.IsNaN(median) || math.IsInf(median, 0) {
@@ -36,5 +36,10 @@ func judgeFigure(b *ir.Benchmark, output value.Value, e *event.Evidence) (said s
 	if median <= f.Most {
 		return ""
 	}
-	return fmt.Sprintf("%s is %.4g, and at most %.4g passes: baseline %q is %.4g, and the bound is %.4g%% above it", b.Metric, median, f.Most, b.Baseline, baseline, float64(b.MaxRegression*100))
+	metric := "" // without units
+	if rules[ir.FiguresHaveUnits] {
+		metric = b.Metric
+	}
+	text := func(figure float64) string { return event.MeasuredText(metric, figure, 4) }
+	return fmt.Sprintf("%s is %s, and at most %s passes: baseline %q is %s, and the bound is %.4g%% above it", b.Metric, text(median), text(f.Most), b.Baseline, text(baseline), float64(b.MaxRegression*100))
 }

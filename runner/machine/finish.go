@@ -474,7 +474,7 @@ func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
 	}
 	message, e := "", m.evidenceOf(a.request, f)
 	if g.Benchmark != nil && f.Outcome == event.OK {
-		message = judgeFigure(g.Benchmark, f.Output, e)
+		message = judgeFigure(g.Benchmark, f.Output, e, m.behaviour)
 	} else if g.Findings != "" {
 		message = judgeFindings(g, f, e)
 	} else if f.Outcome != event.OK {

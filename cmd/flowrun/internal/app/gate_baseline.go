@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +69,8 @@ func (a *app) noBaseline(format string, args ...any) error {
 
 func baselineWords(o map[string]any) string {
 	figure, _ := o["figure"].(float64)
-	return ui.Clean(fmt.Sprintf("%v: %s %s, of run %v, since %v", o["name"], o["metric"], strconv.FormatFloat(figure, 'g', 6, 64), o["run"], o["at"]))
+	metric, _ := o["metric"].(string)
+	return ui.Clean(fmt.Sprintf("%v: %s %s, of run %v, since %v", o["name"], metric, event.MeasuredText(metric, figure, 6), o["run"], o["at"]))
 }
 
 // acceptGateBaseline makes the last figure of a run the baseline.
@@ -100,6 +100,6 @@ func (a *app) acceptGateBaseline(s *store, info engine.Info, name string, asJSON
 	if asJSON {
 		return ui.WriteJSON(a.out, map[string]any{"name": name, "metric": last.Metric, "figure": last.Median, "run": info.Run})
 	}
-	a.out.Printf("%s: %s %s of run %s is the baseline\n", ui.Clean(name), ui.Clean(last.Metric), strconv.FormatFloat(last.Median, 'g', 6, 64), info.Run)
+	a.out.Printf("%s: %s %s of run %s is the baseline\n", ui.Clean(name), ui.Clean(last.Metric), event.MeasuredText(last.Metric, last.Median, 6), info.Run)
 	return nil
 }

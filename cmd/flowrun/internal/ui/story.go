@@ -104,10 +104,11 @@ func evidence(e *event.Evidence) string {
 		say("%s %v", Clean(name), e.Scores[name])
 	}
 	if f := e.Figure; f != nil {
-		if say("%s %.6g (median of %d)", Clean(f.Metric), f.Median, len(f.Samples)); f.Baseline == nil {
+		text := func(figure float64) string { return event.MeasuredText(f.Metric, figure, 6) }
+		if say("%s %s (median of %d)", Clean(f.Metric), text(f.Median), len(f.Samples)); f.Baseline == nil {
 			say("the first figure of baseline %s", Clean(f.Name))
 		} else {
-			say("baseline %s %.6g, at most %.6g", Clean(f.Name), *f.Baseline, f.Most)
+			say("baseline %s %s, at most %s", Clean(f.Name), text(*f.Baseline), text(f.Most))
 		}
 	}
 	if e.Digest != "" {
