@@ -77,11 +77,15 @@ const FailuresQuoteOutput Rule = "failures_quote_output"
 // FiguresHaveUnits has a benchmark's gate that does not pass write the unit of a time and of a memory. Before, it wrote the bare number.
 const FiguresHaveUnits Rule = "figures_have_units"
 
+// FeedbackNamesTheReviewer has a feedback whose work was not accepted in time say so, and what the reviewer answered last. Before, it told of the
+// condition until of the repeat that it becomes.
+const FeedbackNamesTheReviewer Rule = "feedback_names_the_reviewer"
+
 // since has, for each rule, the behaviour number from which on the rule holds. A row comes together with a raised [Behaviour], and
 // stays as long as journals of a lower number are read.
 var since = map[Rule]int{PlainReasons: 2, ClassifyFirst: 2, BoundedKV: 2, PausesAsk: 2, HeldGroupsBegin: 2, EndingRunsNoGates: 2, EndedGroupsLetGo: 2, EndedGroupsCollect: 2,
 	DeadlinesCatchUp: 2, EndingRepeatsNothing: 2, DelayedNotLost: 2, AbortedInstancesCount: 2, LoopsPublish: 2, PlainFigures: 2, PausesFailAsAttempts: 2,
-	DecimalVotes: 2, CancelsReachDetached: 2, MessagesNameTheAnswer: 2, FailuresQuoteOutput: 2, FiguresHaveUnits: 2}
+	DecimalVotes: 2, CancelsReachDetached: 2, MessagesNameTheAnswer: 2, FailuresQuoteOutput: 2, FiguresHaveUnits: 2, FeedbackNamesTheReviewer: 2}
 
 // Rules are the changes of meaning that hold for one behaviour number. nil: none.
 type Rules map[Rule]bool

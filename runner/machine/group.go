@@ -579,8 +579,11 @@ func (m *Machine) endIteration(r ref) {
 			return
 		case l.count == l.max:
 			m.copyIteration(d, m.state(last).liveState)
-			m.failWork(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1,
-				Message: fmt.Sprintf("after %d iterations its condition until is still false: %s", l.count, m.composer.ExplainCondition(n.Repeat.Until, sc))})
+			message := fmt.Sprintf("after %d iterations its condition until is still false: %s", l.count, m.composer.ExplainCondition(n.Repeat.Until, sc))
+			if m.behaviour[ir.FeedbackNamesTheReviewer] && m.isRounds(r) {
+				message = m.describeUnaccepted(last, l.count)
+			}
+			m.failWork(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1, Message: message})
 			return
 		}
 	}
@@ -590,6 +593,37 @@ func (m *Machine) endIteration(r ref) {
 		return
 	}
 	m.scheduleIteration(r)
+}
+
+// isRounds reports whether a repeated group has the rounds of a feedback: the product and its review.
+func (m *Machine) isRounds(r ref) bool {
+	n := m.node(r)
+	if p := m.graph.Nodes[r.node].Parent; n.Pattern != patternFeedback && (p == plan.None || m.graph.Nodes[p].Pattern != patternFeedback) {
+		return false
+	}
+	return len(n.Below) == 2
+}
+
+// patternFeedback is the pattern of a node that the file has as a feedback.
+const patternFeedback = "feedback"
+
+// describeUnaccepted says that the work of a feedback was not accepted in its rounds, and what the reviewer said in the last one.
+func (m *Machine) describeUnaccepted(last ref, count int) string {
+	said := fmt.Sprintf("the work was not accepted in %d rounds", count)
+	if count == 1 {
+		said = "the work was not accepted in its only round"
+	}
+	for at := range m.node(last).Below {
+		c, _ := m.childAt(last, at)
+		d := m.liveState(c)
+		switch status := m.state(c).status; {
+		case status == event.FailedS && d.err != nil:
+			return fmt.Sprintf("%s: in the last round, %s failed: %s", said, m.node(c).Name, d.err.Message)
+		case status == event.Succeeded && at == 1:
+			return fmt.Sprintf("%s: reviewer %q answered in the last round: %s", said, d.agent, event.Bound(value.Text(m.resolve(d.output)), maxSaid))
+		}
+	}
+	return said
 }
 
 // askedForBetter reports whether gates refused an iteration of a group, and all of them asked for
