@@ -135,6 +135,7 @@ var mistakes = []struct {
 		{`id = "build"`, "id", `step "build" {`, "-"},
 		{`if = "input.x == 1"`, "if", `when = "input.x == 1"`, ""},
 		{`if = "success()"`, "if", "leave the line out", "-"},
+		{`if = "success() && input.x == 1"`, "if", `when = "input.x == 1"`, ""},
 		{`if = "always()"`, "if", `trigger_rule = "all_done"`, `trigger_rule = "all_done"`},
 		{`if = "failure()"`, "if", `step.NAME.status == 'failed'`, `when = "step.a.status == 'failed'"`},
 		{`uses = "actions/checkout@v4"`, "uses", "no actions … run = … call = workflow.NAME", "-"},

@@ -127,7 +127,7 @@ func (o other) nodes() string {
 
 // when writes a condition.
 func (o other) when(text string, not bool) string {
-	inner := strings.TrimSpace(text)
+	inner := strings.TrimSpace(syntax.WithoutSuccess(text))
 	switch strings.ReplaceAll(inner, " ", "") {
 	case "success()", "true":
 		return "A node runs once the nodes that it needs have succeeded, so leave the line out."

@@ -13,7 +13,7 @@ import (
 var (
 	unquoted  = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
 	heredoc   = lazyregexp.New(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
-	asked     = lazyregexp.New(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*([^="\s].*)$`)
+	asked     = lazyregexp.New(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|if|until|check|accept|condition|match|join)\s*=\s*([^="\s].*)$`)
 	templated = lazyregexp.New(`^\s*(?:\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*"\$\{([^{}"]*)\}"`)
 	compare   = lazyregexp.New(`[<>!=]=+|=[<>~]?|<>`)
 	oneLiner  = lazyregexp.New(`^\s*[A-Za-z_][A-Za-z0-9_-]*(?:\s+"[^"]*")*\s*\{\s*[A-Za-z_][A-Za-z0-9_-]*\s*=.*[^{(\[,]$`)
@@ -42,7 +42,7 @@ func habit(f *File, d *diag.Diagnostic) {
 		d.Code, d.Summary, d.Detail = "F0040", "Operator that does not exist", "There are + - * / %, == != < <= > >=, && || ! and CONDITION ? A : B. Powers are pow(BASE, EXPONENT)."
 	case d.Code == "F0040" && blockScalar().MatchString(line):
 		m := blockScalar().FindStringSubmatch(line)
-		d.Summary = "Text over several lines as in YAML"
+		d.Summary = yamlScalar
 		d.Detail = fmt.Sprintf("Write a heredoc:  %s = <<-EOT, the lines, and EOT alone on a line.", m[1])
 	case d.Code == "F0041" && begins("\\") && at > 0 && f.Src[at-1] == '"':
 		textAfter(d)
@@ -76,6 +76,40 @@ func habit(f *File, d *diag.Diagnostic) {
 func textAfter(d *diag.Diagnostic) {
 	d.Summary = "Text after the end of a string"
 	d.Detail = "The string ends at the quote before this. Inside a string a quote is written \\\", or in a condition ' around its texts: when = \"step.build.status == 'failed'\"."
+}
+
+// yamlScalar is the summary of a text over several lines that is written as in YAML.
+const yamlScalar = "Text over several lines as in YAML"
+
+// outsideScalars leaves out the findings in the lines of a text that is written as in YAML: the lines are not HCL.
+func (f *File) outsideScalars(list diag.List) diag.List {
+	for _, d := range list {
+		if d.Summary != yamlScalar {
+			continue
+		}
+		first, end := d.Subject.Start.Line, f.endOfScalar(d.Subject.Start.Byte)
+		list = slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool {
+			return d.Subject.Start.Line > first && d.Subject.Start.Byte < end
+		})
+	}
+	return list
+}
+
+// endOfScalar returns where the text of YAML ends whose | is at an offset: before the first line that is not indented deeper.
+func (f *File) endOfScalar(at int) int {
+	depth := func(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \t")) }
+	outer := depth([]byte(f.lineAt(at)))
+	next := func() bool {
+		n := bytes.IndexByte(f.Src[at:], '\n')
+		at += n + 1
+		return n >= 0
+	}
+	for next() {
+		if line, _, _ := bytes.Cut(f.Src[at:], []byte("\n")); len(bytes.TrimSpace(line)) > 0 && depth(line) <= outer {
+			return at
+		}
+	}
+	return len(f.Src)
 }
 
 var blockScalar = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*[|>][+-]?\s*$`)
@@ -115,11 +149,28 @@ func unquotedCondition(d *diag.Diagnostic, line string) bool {
 		return op
 	})
 	d.Summary = "A condition is a text in quotes"
-	d.Detail = fmt.Sprintf("Write it as  %s = \"%s\".", m[2], strings.ReplaceAll(right, `"`, "'"))
-	if right != text {
+	name := m[2]
+	if name == "if" {
+		name, right = "when", WithoutSuccess(right)
+	}
+	d.Detail = fmt.Sprintf("Write it as  %s = \"%s\".", name, strings.ReplaceAll(right, `"`, "'"))
+	if right != text && m[2] != "if" {
 		d.Detail += " It compares with == != < <= > >= and never assigns."
 	}
 	return true
+}
+
+// WithoutSuccess takes the success() of GitHub Actions out of a condition that it begins or ends: a node runs only if the nodes that it needs have
+// succeeded.
+func WithoutSuccess(condition string) string {
+	if strings.Contains(condition, "||") {
+		return condition
+	}
+	rest := strings.TrimSpace(condition)
+	for _, and := range []string{" && ", "&&"} {
+		rest = strings.TrimSuffix(strings.TrimPrefix(rest, "success()"+and), and+"success()")
+	}
+	return rest
 }
 
 // lineAt is the line that an offset lies in.

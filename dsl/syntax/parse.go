@@ -54,7 +54,7 @@ func (f *File) parseFirst(end int) (list diag.List) {
 			list = keep(list, d)
 		}
 	}
-	return list
+	return f.outsideScalars(list)
 }
 
 // parseWhole has HCL parse the file in one. All findings come from here.
@@ -63,6 +63,7 @@ func (f *File) parseWhole() (list diag.List) {
 	for _, p := range problems {
 		list = keep(list, translate(f, p))
 	}
+	list = f.outsideScalars(list)
 	if !list.HasErrors() {
 		f.Body = f.body(tree.Body.(*hclsyntax.Body))
 	}
