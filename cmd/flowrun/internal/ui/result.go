@@ -45,36 +45,38 @@ type Shown struct {
 // Show writes a run as a tree, with the reasons, and with the attempts that have not answered. Long
 // lists of nodes are folded, unless all are wanted; failures are always shown.
 func Show(t *Term, r *view.Run, begun []*view.Begun, scene Scene, now event.Time, which Shown) {
-	t.Printf("run %s of %s: %s", Clean(r.ID), Clean(r.Workflow), t.Style(wordStyle(r), r.Word()))
+	var head strings.Builder
+	fmt.Fprintf(&head, "run %s of %s: %s", Clean(r.ID), Clean(r.Workflow), t.Style(wordStyle(r), r.Word()))
 	if r.StartedAt != 0 {
-		t.Printf(" after %s, started %s", Duration(r.Duration(now)), t.When(r.StartedAt, now))
+		fmt.Fprintf(&head, " after %s, started %s", Duration(r.Duration(now)), t.When(r.StartedAt, now))
 	}
 	if r.Parent != "" {
-		t.Printf(", called by %s of run %s", Clean(r.ParentNode), Clean(r.Parent))
+		fmt.Fprintf(&head, ", called by %s of run %s", Clean(r.ParentNode), Clean(r.Parent))
 	}
 	if r.Cause != nil {
-		t.Printf(", started by %s", Clean(r.Cause.String()))
+		fmt.Fprintf(&head, ", started by %s", Clean(r.Cause.String()))
 	}
 	if len(r.Targets) > 0 {
-		t.Printf(", limited to %s", Clean(strings.Join(r.Targets, ", ")))
+		fmt.Fprintf(&head, ", limited to %s", Clean(strings.Join(r.Targets, ", ")))
 	}
 	if r.RetryOf != "" {
-		t.Printf(", repeats run %s", Clean(r.RetryOf))
+		fmt.Fprintf(&head, ", repeats run %s", Clean(r.RetryOf))
 	}
 	if r.RetriedBy != "" {
-		t.Printf(", repeated by run %s", Clean(r.RetriedBy))
+		fmt.Fprintf(&head, ", repeated by run %s", Clean(r.RetriedBy))
 	}
 	l := view.Line{Result: &event.Result{Error: r.Error}}
 	if list, all := r.Failures(view.MaxFailures); r.Status == event.FailedS && all > 0 && fromNode(r.Error) {
-		t.Printf("%s\n", failures(list, all))
+		fmt.Fprintf(&head, "%s", failures(list, all))
 	} else {
-		t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
+		fmt.Fprintf(&head, "%s", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
 	}
+	t.Printf("%s\n", t.broken(head.String(), "  "))
 	if r.About != "" {
 		t.Printf("description: %s\n", Clean(r.About))
 	}
 	for _, w := range r.Warnings {
-		t.Printf("%s%s\n", t.Style(yellow, "warning"), because(w))
+		t.Printf("%s\n", t.broken(t.Style(yellow, "warning")+because(w), "  "))
 	}
 	Degraded(t, r)
 	for _, c := range r.Changes[max(0, len(r.Changes)-MaxChangesShown):] {
@@ -100,7 +102,7 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, scene Scene, now event.Time
 			t.Printf("%s\n", line)
 			continue
 		}
-		t.Printf("%s\n", line+ran(r, nodes[i].n)+described(t, r, nodes[i].n))
+		t.Printf("%s\n", t.broken(line+ran(r, nodes[i].n)+described(t, r, nodes[i].n), strings.Repeat("  ", max(0, nodes[i].depth)+3)))
 		begunBelow(t, begun, nodes[i].n.Path, now)
 	}
 	if r.Status.Terminal() {

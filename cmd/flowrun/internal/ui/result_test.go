@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,20 @@ func TestShow(t *testing.T) {
 	s.term.UTC = true
 	Show(s.term, s.run, nil, Scene{}, t0.Add(time.Hour), Shown{})
 	golden(t, "show", s.out.String())
+}
+
+// On a narrow terminal the reasons of a run and of its nodes are broken at blanks.
+func TestShowIsBroken(t *testing.T) {
+	s := newStage(shipWorkflow, 80, 24, func(t *Term, s Scene) Progress { return NewEvents(t) })
+	s.play()
+	s.out.Reset()
+	s.term.UTC, s.term.Live, s.term.size = true, true, func() (int, int) { return 50, 24 }
+	Show(s.term, s.run, nil, Scene{}, t0.Add(time.Hour), Shown{})
+	for line := range strings.SplitSeq(s.out.String(), "\n") {
+		if line = unstyled(line); Cells(line) > 50 && len(strings.Fields(line)) > 1 {
+			t.Errorf("%d cells: %s", Cells(line), line)
+		}
+	}
 }
 
 func TestList(t *testing.T) {

@@ -81,6 +81,15 @@ func wrapWords(words []string, first, rest string, width int, cells func(string)
 	return append(lines, strings.TrimRight(line, " "))
 }
 
+// broken breaks the lines of a text, which may have colours, at the width of the terminal. rest is put before each line that continues another.
+func (t *Term) broken(text, rest string) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		out = append(out, wrapWords(strings.Split(line, " "), "", rest, t.bound(), func(s string) int { return Cells(unstyled(s)) })...)
+	}
+	return strings.Join(out, "\n")
+}
+
 // gap ends the first column of a line of two columns, as help has them.
 var gap = lazyregexp.New(`\S(  +)\S`)
 
