@@ -73,11 +73,16 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 	sort.Strings(names)
 	for _, n := range names {
 		by := ", for " + ui.First(users[n], 3)
-		if at, err := d.findProgram(n, dir); err == nil {
+		at, err := d.findProgram(n, dir)
+		if err == nil {
 			out = append(out, fine("command", at+by))
-		} else {
-			out = append(out, wrong("command", err.Error()+by, "Install it, or fix PATH, or write it with its folder."))
+			continue
 		}
+		fix := "Install it, or fix PATH, or write it with its folder."
+		if info, missing := os.Stat(at); missing == nil && !info.IsDir() {
+			fix = "chmod +x " + ui.Quote(at)
+		}
+		out = append(out, wrong("command", err.Error()+by, fix))
 	}
 	return out
 }
