@@ -1023,12 +1023,16 @@ var aboutFailure = lazyregexp.New(`^(retry|classify|circuit_breaker|rule|level)\
 
 var indexedStep = lazyregexp.New(`step\.([A-Za-z_][A-Za-z0-9_-]*)$`)
 
+// startsIndex matches the text of an index: [0], .0 or ["x"]; in a condition the text begins after the bracket.
+var startsIndex = lazyregexp.New(`^[\[.]?(\d+|["'][^"']*["'])\]?$`)
+
 // resultElsewhere is about a result that does not have an attribute.
 func (c *checker) resultElsewhere(d *diag.Diagnostic, f *syntax.File) {
 	at := d.Subject.Start.Byte
 	text := string(f.Src[at:min(d.Subject.End.Byte, len(f.Src))])
-	if m := indexedStep().FindSubmatch(f.Src[lineStart(f.Src, at):at]); m != nil && strings.HasPrefix(text, "[") {
-		name, key := string(m[1]), strings.Trim(text, `[]"' `)
+	before := bytes.TrimSuffix(f.Src[lineStart(f.Src, at):at], []byte("["))
+	if m, key := indexedStep().FindSubmatch(before), startsIndex().FindStringSubmatch(text); m != nil && key != nil {
+		name, key := string(m[1]), strings.Trim(key[1], `"'`)
 		for _, w := range c.program.Workflows {
 			n := w.ByName[name]
 			if n == nil || n.attr("for_each") == nil {

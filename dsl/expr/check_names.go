@@ -278,7 +278,7 @@ func (c *checker) index(n *index) value.Type {
 		return t
 	case isMap(t):
 		c.need(n.key, kString, "the key of a map")
-		if name, ok := key.name(); literal && ok {
+		if name, ok := key.key(); literal && ok {
 			return c.attr(t, name, n.key.at(), n.x)
 		}
 		if t.Kind == value.ObjectT {
@@ -302,6 +302,16 @@ func (l *lit) name() (string, bool) {
 	}
 	s, ok := l.v.(string)
 	return s, ok
+}
+
+// key is the name that the evaluator looks for in an object: [0] looks for the attribute "0".
+func (l *lit) key() (string, bool) {
+	if l == nil {
+		return "", false
+	}
+	v, err := kString.take(l.v)
+	name, ok := v.(string)
+	return name, ok && err == nil
 }
 
 func (l *lit) whole() (int, bool) {
