@@ -103,6 +103,9 @@ type Result struct {
 	Events   uint64        // of all runs
 	Path     []string      // the paths of nodes in order of their starts
 	Timeline []Line
+	// Hints are what a test that failed says about people: their questions that no block decide answers, and the decisions that
+	// were refused.
+	Hints []Hint
 	// Reached are the points of the workflows that the runs reached.
 	Reached map[Point]bool
 	// Crashes is how many runs with a crash ended like the run without one.
@@ -117,6 +120,12 @@ type RunEnd struct {
 	Label, Workflow string // Label is "" for the run without one
 	Status          event.Status
 	Started, Ended  time.Duration // since the start of the test; -1: not yet
+}
+
+// Hint is a remark on a test that failed.
+type Hint struct {
+	Text  string
+	Block string // what to put into the test; "" if nothing
 }
 
 // Leftover is a stub that was asked less often than it has replies.
@@ -158,6 +167,7 @@ type test struct {
 	asks     map[string]map[uint64]bool // those that were seen, by run
 	shows    map[string][]string        // what a node has shown, by run and path without iterations
 	decides  []ir.Moment                // as far as their nodes have not waited yet
+	open     []Hint                     // questions that no block decide answers
 	due      int                        // decisions that are still to happen
 	crashed  int                        // how often the driver died
 	own      int                        // how many of these deaths the test asked for
@@ -537,6 +547,9 @@ func (t *test) result() *Result {
 		if s.asked < len(s.Replies) {
 			r.Leftover = append(r.Leftover, Leftover{s.Kind, s.Name, s.At, s.asked, len(s.Replies)})
 		}
+	}
+	if len(r.Failures) > 0 {
+		r.Hints = t.hints()
 	}
 	r.Status, r.Runs = t.status(), t.runsAtEnd()
 	r.Events, r.Path, r.Timeline, r.Reached = t.events(), t.path(), t.timeline(), t.reached

@@ -32,6 +32,7 @@ func (t *test) noteAsk(run string, q *event.Ask) {
 	if q.Node == "" { // the run itself
 		at.instance, at.path = at.instance+".", at.path+"."
 	}
+	known := len(t.decides)
 	left := t.decides[:0]
 	for _, m := range t.decides {
 		if m.Name != at.instance && m.Name != at.path {
@@ -41,7 +42,35 @@ func (t *test) noteAsk(run string, q *event.Ask) {
 		t.due++
 		t.host.Schedule(sim.Moment{At: q.Since.Add(m.After), Do: func() error { return t.decide(&m, run, q.Plain) }})
 	}
-	t.decides = left
+	if t.decides = left; len(left) == known && t.settle == nil && len(t.open) < maxHints {
+		t.open = append(t.open, openQuestion(at.instance, q))
+	}
+}
+
+// maxHints bounds the hints of a test.
+const maxHints = 4
+
+// openQuestion is the hint about a question that no block decide answers, with a block that answers it.
+func openQuestion(node string, q *event.Ask) Hint {
+	word, output := q.Words[0], ""
+	if word == event.WordDone && q.Output != nil {
+		output = "\n  output   = " + sample(*q.Output, 0)
+	}
+	return Hint{Text: fmt.Sprintf("%s asked people, and no block decide answers. Put this into the test:", node),
+		Block: fmt.Sprintf("decide %q {\n  decision = %q%s\n}", node, word, output)}
+}
+
+// hints are the open questions, and the decisions that were refused.
+func (t *test) hints() []Hint {
+	out := t.open
+	list, err := t.refused()
+	rows, _ := list.([]any)
+	for _, e := range rows {
+		if o, ok := e.(map[string]any); ok && err == nil && len(out) < 2*maxHints {
+			out = append(out, Hint{Text: fmt.Sprintf("the decision %v of %v for %v was refused: %v", o["word"], o["by"], o["node"], o["message"])})
+		}
+	}
+	return out
 }
 
 // settleAsk lets people answer what a rehearsed run asks. What a person may not answer is refused, and the run waits on.

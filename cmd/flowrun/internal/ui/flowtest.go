@@ -129,6 +129,12 @@ func testText(t *Term, r *flowtest.Result) {
 	for i := range r.Failures {
 		t.Printf("\n%s", indent(failureText(t, &r.Failures[i], r.Elapsed), "      ")+"\n")
 	}
+	for _, h := range r.Hints {
+		t.Printf("\n      %s\n", t.Style(yellow, Clean(h.Text)))
+		if h.Block != "" {
+			t.Printf("\n%s\n", indent(h.Block, "        "))
+		}
+	}
 	for _, l := range r.Leftover {
 		t.Printf("\n      %s\n", t.Style(yellow, leftoverText(&l)))
 	}
