@@ -32,7 +32,7 @@ func TestTreeOfAnInterruptedRun(t *testing.T) {
 				t.Errorf("after %v, there is no %q in\n%s", now, want, have)
 			}
 		}
-		if left := (100*time.Second - now).String(); !strings.Contains(have, left) {
+		if left := Seconds(100*time.Second - now); !strings.Contains(have, left) {
 			t.Errorf("the wait has not %s left in\n%s", left, have)
 		}
 	}

@@ -168,7 +168,7 @@ func waited(w *event.WaitsFor, now event.Time) string {
 		text += ", which is busy"
 	}
 	if left := w.Until.Sub(now).Round(time.Second); w.Until != 0 && left > 0 {
-		text += fmt.Sprintf(", %s to go", left)
+		text += fmt.Sprintf(", %s to go", Seconds(left))
 	}
 	return text
 }

@@ -103,9 +103,9 @@ func toGo(n *view.Node, now event.Time) string {
 	case n.Status != event.Waiting || n.Due == 0 || left == 0:
 		return ""
 	case left < 0:
-		return fmt.Sprintf(" (was due %s ago)", -left)
+		return fmt.Sprintf(" (was due %s ago)", Seconds(-left))
 	}
-	return fmt.Sprintf(" (%s to go)", left)
+	return fmt.Sprintf(" (%s to go)", Seconds(left))
 }
 
 // join puts two remarks side by side; either may be "".

@@ -12,7 +12,8 @@ import (
 func TestWhatIsLeftOfAWait(t *testing.T) {
 	now := event.Time(0).Add(time.Hour)
 	for left, want := range map[time.Duration]string{
-		89600 * time.Millisecond: " (1m30s to go)", 400 * time.Millisecond: "", -400 * time.Millisecond: "", -3 * time.Minute: " (was due 3m0s ago)",
+		48 * time.Hour: " (2d00h to go)", 8 * time.Second: " (8s to go)",
+		89600 * time.Millisecond: " (1m30s to go)", 400 * time.Millisecond: "", -400 * time.Millisecond: "", -3 * time.Minute: " (was due 3m00s ago)",
 	} {
 		if have := toGo(&view.Node{Status: event.Waiting, Due: now.Add(left)}, now); have != want {
 			t.Errorf("%v: %q", left, have)

@@ -218,6 +218,11 @@ func Duration(d time.Duration) string {
 	}
 }
 
+// Seconds is a [Duration] in whole seconds: 45s, 2d00h.
+func Seconds(d time.Duration) string {
+	return strings.Replace(Duration(d.Round(time.Second)), ".0s", "s", 1)
+}
+
 // Count writes a number of things: 1 error, 2 errors.
 func Count(n int, noun string) string {
 	if n == 1 {
