@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,11 +30,15 @@ With --run, or for the id of a run or latest, it draws the workflow that the run
   flowrun graph latest > latest.svg
   flowrun graph . --around test --depth 2 > test.svg
   flowrun graph . --format mermaid`,
-		RunE: func(_ *cobra.Command, words []string) error {
+		RunE: func(c *cobra.Command, words []string) error {
 			words = append(words, "", "")
 			o.Path, o.Workflow = words[0], words[1]
 			if err := o.Check(); err != nil {
 				return err
+			}
+			if !c.Flags().Changed("format") && a.out.IsTerminal() {
+				return &args.Error{Message: "graph writes a picture, and standard output is a terminal",
+					Hint: "Write the picture to a file: flowrun graph " + cmp.Or(o.Path, "--run "+o.Run) + " > workflow.svg. For a terminal: flowrun plan, or --format mermaid."}
 			}
 			a.asJSON = o.Format == "json"
 			return a.runGraph(&o)
