@@ -86,7 +86,12 @@ func About(word string) (text, near string, ok bool) {
 			parts = append(parts, text)
 		}
 	}
-	for _, name := range t.valued(word) {
+	values := t.valued(word)
+	if t.block(word) != nil && len(values) > 0 { // the reader asks for the block
+		parts = append(parts, fmt.Sprintf("\n%s is also a value: of %s.\n", code(word), list(values)))
+		values = nil
+	}
+	for _, name := range values {
 		parts = append(parts, fmt.Sprintf("# %s\n\nA value of `%s`:  %s = %q\n", word, name, name, word), t.attributes(name))
 	}
 	if b := t.block("test." + word); b != nil && len(parts) == 0 { // start, which stands in tests alone
@@ -355,6 +360,17 @@ func Words() (out []string) {
 		out = append(out, word+"\ta word of other tools")
 	}
 	return slices.Concat(out, howTos(), Codes())
+}
+
+// Blocks are the kinds of blocks of this release, in order of the alphabet.
+func Blocks() (out []string) {
+	for _, b := range table().Blocks {
+		if !b.Never && !b.Later && !strings.Contains(b.Kind, ".") {
+			out = append(out, b.Kind)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Topics are the words that have a page of their own.
