@@ -168,8 +168,21 @@ func (p *program) workflow(name string) (*ir.Workflow, error) {
 	case byDefault != nil:
 		return byDefault, nil
 	}
-	return nil, &args.Error{Message: "there are several workflows, and none is the default: " + strings.Join(names, ", "),
-		Hint: "Write the name of one after the file."}
+	hint := "Write the name of one after the file."
+	if len(p.ir.Loops) > 0 {
+		hint += " To run the loop: flowrun loop run " + p.ir.Loops[0].Name + " " + ui.Clean(nearPath(p.path))
+	}
+	return nil, &args.Error{Message: "there are several workflows, and none is the default: " + strings.Join(names, ", "), Hint: hint}
+}
+
+// nearPath is a path as a person would type it: relative, if it is below the current folder.
+func nearPath(path string) string {
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+			return rel
+		}
+	}
+	return path
 }
 
 // source is the text that is stored with a run of one of the workflows; see [serve.SourceOf].

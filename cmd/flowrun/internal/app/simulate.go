@@ -92,7 +92,7 @@ func (a *app) runSimulate(o *args.Simulate) error {
 
 // printSimulate prints the result for people.
 func (a *app) printSimulate(r *simulate.Result) {
-	a.out.Printf("%s: %d simulated runs, learned from %d earlier runs\n", ui.Clean(r.Workflow), r.Runs, r.Learned)
+	a.out.Printf("%s: %d simulated runs, learned from %s\n", ui.Clean(r.Workflow), r.Runs, ui.Count(r.Learned, "earlier run"))
 	a.out.Printf("%.1f%% succeed", 100*r.Success)
 	if r.Waiting > 0 {
 		a.out.Printf(", %.1f%% wait for a person or an event", 100*r.Waiting)
