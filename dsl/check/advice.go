@@ -90,7 +90,7 @@ func (c *checker) unused() {
 	}
 	for _, a := range c.program.Agents {
 		if !tasked[a.Name] {
-			say(nameRange(a), fmt.Sprintf("No step gives agent %q a task", a.Name))
+			c.advice("F0269", nameRange(a), "", fmt.Sprintf("No step gives agent %q a task", a.Name), c.idle(a))
 		}
 	}
 	for _, q := range c.program.Quotas {
@@ -113,6 +113,18 @@ func (c *checker) unused() {
 			say(nameRange(g), fmt.Sprintf("No step uses gate %q", g.Name))
 		}
 	}
+}
+
+// idle says what to do about an agent that gets no task. A level that reassigns to it counts only for steps that have an agent.
+func (c *checker) idle(a *Block) string {
+	for _, e := range c.program.Escalations {
+		for _, l := range e.levels() {
+			if r := l.attr("reassign").ref(); !r.Pool && r.Name == a.Name && c.escalated[e.Name] {
+				return fmt.Sprintf("Level %q of escalation %q reassigns steps to it, but only a step with an agent can be reassigned, and no such step escalates to %q. Give the step an agent, or heal it with  workflow = workflow.NAME  in the level.", l.Name, e.Name, e.Name)
+			}
+		}
+	}
+	return "Use it, or remove it."
 }
 
 // order looks for a sequence whose nodes have no need of its order: none of them reads another or touches a file, and none only
@@ -240,10 +252,19 @@ func (n *Node) setsPath(w *Workflow) bool {
 	return sets(w.Block)
 }
 
+// shellWords are commands of the shell that are not programs.
+var shellWords = map[string]bool{"cd": true, "source": true, ".": true, "export": true, "set": true, "unset": true, "eval": true, "exit": true, "if": true, "for": true, "while": true, "alias": true, "ulimit": true, "umask": true, "trap": true, "exec": true, "shopt": true}
+
 // notOnPath says what to do about a program that is not on the PATH.
 func notOnPath(name string) string {
 	if words := commandWords(name); len(words) > 1 {
 		return fmt.Sprintf("The first member of the list is the program, and the others are its arguments:  run = %s. Several commands are a text:  run = \"%s && …\".", quotedWords(words), name)
 	}
-	return "A run would fail at this step on this machine. Install the program, or give its path."
+	switch first, rest, _ := strings.Cut(name, " "); {
+	case rest != "":
+		return fmt.Sprintf("The first member of the list is the program, and the others are its arguments. A line for the shell is a text:  run = %q.", name)
+	case shellWords[first]:
+		return fmt.Sprintf("%s is a word of the shell, and a list starts a program without a shell. Write a text:  run = \"%s …\".", first, first)
+	}
+	return "An attempt that starts it on this machine fails. Install the program, or give its path."
 }

@@ -36,8 +36,12 @@ func (c *checker) decode(src *syntax.Block, s *schema.Block, within string) *Blo
 			c.report(diag.Diagnostic{Code: "F0266", Subject: src.Header, Context: b.Words(), Summary: "Repeat without a limit",
 				Detail: "The condition could stay false forever, and a run must end. Set the maximum number of iterations:  max = 10."})
 		} else {
+			detail := "It is required. " + a.Doc + takes(a)
+			if s.Kind == "agent" && a.Name == "type" {
+				detail = fmt.Sprintf("For a program or a coding agent, write  type = \"exec\", or  preset = \"claude\"  in place of type and command. The types are %s.", quoted(a.Words))
+			}
 			c.report(diag.Diagnostic{Code: "F0106", Subject: src.Header, Context: b.Words(),
-				Summary: fmt.Sprintf("Missing attribute %q in %s", a.Name, b.Words()), Detail: "It is required. " + a.Doc + takes(a)})
+				Summary: fmt.Sprintf("Missing attribute %q in %s", a.Name, b.Words()), Detail: detail})
 		}
 	}
 	return b

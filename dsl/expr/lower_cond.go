@@ -94,6 +94,10 @@ func (l *condLowerer) syntaxError(err error) {
 		l.add(at, codeCondSyntax, "Operator that does not exist", "A text is compared with a pattern by matches:  x matches '^v[0-9]+$'.")
 	case functionLike[here] && strings.HasPrefix(strings.TrimSpace(l.text[at.end:]), "("):
 		l.add(at, codeCondSyntax, here+" is not a function", fmt.Sprintf("It is written between two values:  x %s 'text'.", here))
+	case here == "=" && strings.HasPrefix(l.text[at.end:], ">"):
+		l.add(at, codeCondSyntax, "Operator that does not exist", "Write >= for greater or equal.")
+	case here == "=" && strings.HasSuffix(strings.TrimSpace(l.text[:at.start]), "="):
+		l.add(at, codeCondSyntax, "Operator that does not exist", "Write == to compare.")
 	case here == "=":
 		l.add(at, codeCondSyntax, "A single = in a condition", "Conditions compare and never assign. Write == to compare.")
 	case strings.Contains(message, "cannot be mixed"):

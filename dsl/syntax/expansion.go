@@ -104,8 +104,12 @@ func (f *File) shellText(noted [][2]int, most Limits) diag.List {
 func Expansion(text string, at diag.Range) diag.Diagnostic {
 	switch {
 	case strings.HasPrefix(text, "${{"):
+		written, most := "step.build.output", 40
+		if inner := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "${{"), "}}")); dottedName().MatchString(inner) && len(inner) <= most {
+			written = inner
+		}
 		return diag.Diagnostic{Code: "F0035", Subject: at, Summary: "${{ … }} is not read by flowrun",
-			Detail: "In a text, write one brace: \"${step.build.output}\". In a condition, write names without braces: when = \"step.build.output == 'x'\"."}
+			Detail: fmt.Sprintf("In a text, write one brace: \"${%s}\". In a condition, write names without braces: when = \"%s == 'x'\".", written, written)}
 	case text[0] == '%':
 		return diag.Diagnostic{Code: "F0043", Subject: at, Summary: fmt.Sprintf("%.60s is read by flowrun, not by a program", text),
 			Detail: fmt.Sprintf("In a text, %%{ begins a directive of flowrun. Where the two characters are meant for a program, double the sign:  %%%.60s.", text),
@@ -122,5 +126,8 @@ func Expansion(text string, at diag.Range) diag.Diagnostic {
 
 // IsName reports whether the text of an interpolation is a name alone.
 func IsName(text string) bool { return simpleName().MatchString(text) }
+
+// dottedName matches names with dots: step.build.output.
+var dottedName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)+$`)
 
 var simpleName = lazyregexp.New(`^(?:[A-Za-z_][A-Za-z0-9_]*|[0-9])$`)
