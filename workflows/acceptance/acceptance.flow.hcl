@@ -1,4 +1,4 @@
-# Work counts only when all of its criteria hold: each criterion is a gate. The gate that says no is named, and the author hears its words.
+# Work counts only when it meets all criteria: each criterion is a gate. The run names the gate that did not pass, and the author gets its message.
 # Put your own commands into the gates: exit code 0 passes.
 
 agent "author" {

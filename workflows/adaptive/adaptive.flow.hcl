@@ -1,7 +1,7 @@
 # A run adapts to what happens: a long queue, a busy machine, failures and a deadline change how much runs at once, or start a workflow.
-# Where more than 5 percent of the attempts fail, an agent looks for the cause and mends it, once in an hour at most. The reports are
-# written one after the other, and near their deadline those that are left are written together. flowrun runs show tells what changed, and
-# why.
+# If more than 5 percent of the attempts fail, an agent looks for the cause and repairs it, at most once an hour. The agents write the reports
+# one after the other, and near the deadline they write the remaining reports together. flowrun runs show prints each change, with the
+# reason.
 
 agent "medic" {
   type    = "exec"

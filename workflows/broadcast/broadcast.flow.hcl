@@ -1,5 +1,5 @@
-# Everybody hears what one has to say, and the urgent first: a notice has a time and a priority, and lies in the store for an hour. Each
-# worker reads the notices before each task, and its agent gets them with the task.
+# All workers get each notice, the urgent notices first: a notice has a time and a priority, and stays in the store for an hour. Each
+# worker reads the notices before each task, and its agent gets the notices with the task.
 #
 #   flowrun apply . announce --input text='Stop deploying.' --input priority=high
 

@@ -1,4 +1,4 @@
-# Each worker may call 100 times in any minute, over all runs. A call beyond that waits until the window lets it start.
+# Each worker can make 100 calls in any minute, in all runs together. A further call waits until the window has room.
 
 agent "first" {
   type    = "exec"

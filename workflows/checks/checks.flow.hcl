@@ -1,9 +1,9 @@
-# A first workflow: it looks over the files of a folder, and needs nothing but a shell.
+# A first workflow: it checks the files of a folder, and needs only a shell.
 #
 #   flowrun validate checks.flow.hcl                    checks this file
 #   flowrun apply checks.flow.hcl                       runs it
-#   flowrun apply checks.flow.hcl --input folder=src    looks at another folder
-#   flowrun explain step                                tells what a step can say
+#   flowrun apply checks.flow.hcl --input folder=src    checks another folder
+#   flowrun explain step                                describes the attributes of a step
 
 variable "large_kib" {
   type        = number

@@ -1,5 +1,5 @@
-# Which pattern fits a task: an agent says how complex the task is, whether its parts depend on each other, how reliable the result must be,
-# and how urgent it is. Rules propose a pattern, with the reason, and the run does the task by that pattern. Each pattern is a workflow of its own.
+# The pattern fits the task: an agent says how complex the task is, whether its parts depend on each other, how reliable the result must be,
+# and how urgent it is. Rules propose a pattern, with the reason, and the run does the task by this pattern. Each pattern is a separate workflow.
 #
 #   flowrun apply . propose --input dependencies=independent --input time=urgent
 

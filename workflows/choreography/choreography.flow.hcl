@@ -1,5 +1,5 @@
 # Agents react to events, without a central order: pushed code is tested, a failed test is fixed, and code that passes is deployed.
-# Other runs and programs take part by the same events:
+# Other runs and programs take part with the same events:
 #
 #   flowrun emit code.pushed --data '{"commit": "1a2b"}'
 

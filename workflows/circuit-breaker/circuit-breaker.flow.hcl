@@ -1,5 +1,5 @@
-# A service that fails is left alone for a while, over all runs. Five failures in a row open its circuit breaker: calls then fail at once, or
-# wait. After the reset one call probes the service, and its success lets the others in. Each service has a breaker of its own.
+# A service that fails gets no calls for a while, from any run. Five failures in a row open its circuit breaker: calls then fail at once, or
+# wait. After the reset one call probes the service. If the probe succeeds, the other calls continue. Each service has its own breaker.
 
 quota "tracker" {
   circuit_breaker {

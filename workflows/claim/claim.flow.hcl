@@ -1,5 +1,5 @@
-# A task is done by one run alone: the first run that sets the key has the claim, and the other runs learn who has it.
-# The claim ends with the work, or after two hours if its run never comes back.
+# Only one run does a task: the first run that sets the key has the claim, and the other runs learn which run has it.
+# The claim ends with the work, or after two hours if its run does not continue.
 
 agent "worker" {
   type    = "exec"

@@ -1,4 +1,4 @@
-# Several agents solve the same task at once. When the time is up, each hands in what it has; the highest score wins.
+# Several agents solve the same task at once. When the time is over, each agent hands in its work; the highest score wins.
 
 agent "ann" {
   type    = "exec"

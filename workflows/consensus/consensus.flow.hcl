@@ -1,5 +1,5 @@
-# Several agents vote, and a rule decides. Each workflow here has another rule. A voter that fails abstains.
-# Put your own commands into the voters; the soul of each tells it whose view it takes.
+# Several agents vote, and a rule decides. Each workflow here has a different rule. A voter that fails abstains.
+# Put your own commands into the voters; the soul of a voter tells the voter whose view to take.
 
 agent "architect" {
   type    = "exec"

@@ -1,4 +1,4 @@
-# All runs of a store count with one counter. Each addition is atomic and is made once: none is lost, and none is made twice after a crash.
+# All runs of a store share one counter. Each addition is atomic and happens once: a crash loses no addition and repeats none.
 
 workflow "count" {
   input "events" {

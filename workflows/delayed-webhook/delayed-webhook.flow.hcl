@@ -1,4 +1,4 @@
-# A timer: after some time, a webhook is called once, with the data that was given. The wait is durable: it costs nothing, and outlives a crash.
+# A timer: after some time, the run calls a webhook once, with the given data. The wait is durable: it uses no process, and survives a crash.
 
 workflow "remind" {
   # Where this is empty, a stand-in gets the data.

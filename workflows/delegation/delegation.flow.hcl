@@ -1,5 +1,5 @@
-# A conductor gives each problem to the team that knows the matter. The first rule that holds decides; a problem that no rule claims goes to the default.
-# Each team is a workflow of its own: a run with its own history, which other workflows can call, too.
+# A conductor gives each problem to the right team. The first rule that is true decides; if no rule is true, the default team gets the problem.
+# Each team is a separate workflow: its run has its own history, and other workflows can call it, too.
 
 agent "backend" {
   type    = "exec"

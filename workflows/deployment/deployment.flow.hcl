@@ -1,5 +1,5 @@
-# What a pipeline of CI and the workflows know of a deployment in common: its state, its version, and the time. CI says where it is, and a
-# workflow waits until the version that it needs is deployed. A deployment that fails ends the wait.
+# A CI pipeline and the workflows share the facts of a deployment: its state, its version, and the time. CI writes the state, and a
+# workflow waits until the version that it needs is deployed. A failed deployment ends the wait.
 #
 #   flowrun kv set state.shop '{"status": "deployed", "version": "1.4", "at": "2026-01-05T08:00:00Z"}' --namespace deployment
 #   flowrun kv get state.shop --namespace deployment

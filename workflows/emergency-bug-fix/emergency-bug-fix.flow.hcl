@@ -1,6 +1,6 @@
 # An emergency, from the alarm to the repaired system: the event of a monitor starts the run, three agents vote on the cause, the
-# self-healing agent mends each service that is hit, and a specialist takes over where it fails. The tests and the deployment follow one
-# after the other. A busy machine, and many failures, change how the services are repaired.
+# self-healing agent repairs each affected service, and a specialist takes over if the repair fails. The tests and then the deployment
+# follow. A busy machine and many failures change how the services are repaired.
 #
 #   flowrun emit error.reported --data '{"id": "e-7", "message": "500 from the API", "services": ["api"]}'
 

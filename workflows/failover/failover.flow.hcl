@@ -1,4 +1,4 @@
-# When an agent fails, another agent gets the same task; when both fail, a lesser result takes their place, and the run continues.
+# If an agent fails, another agent gets the same task. If both fail, a simpler result replaces theirs, and the run continues.
 
 agent "first" {
   type    = "exec"

@@ -1,5 +1,5 @@
-# Four patterns in one: a conductor divides a feature, the parts are built at once, a reviewer sends the whole back until it is right,
-# and a pipeline of stages brings it out.
+# Four patterns in one: a conductor divides a feature, agents build the parts at once, a reviewer sends the feature back until it is right,
+# and a pipeline of stages ships the feature.
 
 agent "conductor" {
   type    = "exec"

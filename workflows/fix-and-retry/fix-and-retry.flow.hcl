@@ -1,5 +1,5 @@
-# The tests run; when they fail, an agent mends the code, and the tests run again, five times at most.
-# Put in your own test command, and your own agent.
+# The tests run. If they fail, an agent repairs the code, and the tests run again, at most five times.
+# Put in your own test command and your own agent.
 
 agent "fixer" {
   type    = "exec"

@@ -1,4 +1,4 @@
-# A step that refuses its input is tried again with an input that an agent has mended.
+# If a step refuses its input, an agent repairs the input, and the step runs again.
 
 agent "fixer" {
   type    = "exec"

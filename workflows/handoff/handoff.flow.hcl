@@ -1,5 +1,5 @@
-# One agent hands its work over to another, with all that the other must know. The hand-over is work in the store: a loop, or a
-# person, takes it when there is time. The first run does not wait for it.
+# One agent hands its work over to another agent, with all that the other agent must know. The hand-over is work in the store: a loop or
+# a person takes the work later. The first run does not wait for that.
 #
 #   flowrun apply .
 #   flowrun dispatch list

@@ -1,6 +1,6 @@
-# What a task depends on is looked at before the task begins. Without the database nothing continues: all runs wait, and one probe in five
-# minutes asks whether it is back, however many runs wait. Without the prices the task continues with those that were read last, if they are
-# younger than a day; a message says so, and the agent hears how old they are.
+# The run checks the dependencies of a task before the task begins. Without the database no run continues: all runs wait, and one probe in
+# five minutes checks the database, however many runs wait. Without the price service, the task continues with the last prices, if they are
+# younger than a day. A message says so, and the agent gets the age of the prices.
 
 agent "worker" {
   type    = "exec"

@@ -1,4 +1,4 @@
-# A manager divides a goal into tasks at run time, workers carry the tasks out at once, and the manager puts the results together.
+# A manager divides a goal into tasks at run time, workers do the tasks at once, and the manager combines the results.
 
 agent "manager" {
   type    = "exec"

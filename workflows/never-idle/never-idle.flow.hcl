@@ -1,9 +1,9 @@
-# Agents that are never idle while there is something to do, and cost nothing while there is not: what people hand in comes first, then the
-# list in TODO.md, then the items of ROADMAP.md, each of which becomes a ticket, and then a little tidying, once a day at most. An
-# agent that can do no more is stopped alone, and people get a message.
+# Agents are never idle while there is work, and cost nothing while there is none. Dispatched work comes first, then the
+# list in TODO.md, then the items of ROADMAP.md (each item becomes a ticket), and then a little tidying, at most once a day. An
+# agent that can do no more work is stopped; the others continue, and people get a message.
 #
 #   flowrun dispatch add "Fix the login page" --label bug --priority 5
-#   flowrun loop next team --dry-run        # what would be taken, by whom, and why the rest is left
+#   flowrun loop next team --dry-run        # which agent would take which item, and why not the others
 #   flowrun loop run team --until-idle
 #   flowrun serve                           # continues until it is stopped
 

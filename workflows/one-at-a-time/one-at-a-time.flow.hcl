@@ -1,4 +1,4 @@
-# Deployments of one environment take turns: a run waits until the run before it has ended, regardless of who started them. Deployments of two
+# Deployments of one environment take turns: a run waits until the previous run has ended, regardless of who started them. Deployments of two
 # environments do not wait for each other. when_busy = "skip" refuses the second run instead, and "cancel_previous" ends the first one.
 
 workflow "deploy" {

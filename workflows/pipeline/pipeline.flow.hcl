@@ -1,5 +1,5 @@
-# Items go through stages. Each stage is an agent with a queue of its own: its concurrency says how many items it works on at once.
-# An item moves on as soon as its stage is done with it; the items do not wait for each other between the stages.
+# Items go through stages. Each stage is an agent with its own queue; the concurrency of the agent limits its items at work.
+# An item moves to the next stage as soon as its stage is done; items do not wait for each other between stages.
 
 agent "ingest" {
   type        = "exec"

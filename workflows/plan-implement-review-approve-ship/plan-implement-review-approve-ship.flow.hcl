@@ -1,5 +1,5 @@
 # From a task to a release: one agent plans, one implements, one reviews, a person approves or asks for a revision, and the change ships.
-# What the reviewer finds goes back to the implementer, and so does the comment of a person who asks for a revision: at most five times.
+# The implementer gets the findings of the reviewer, and the comment of a person who asks for a revision, at most five times.
 # The run waits for the person without a process; `flowrun inbox` lists what waits, with the command that answers.
 
 agent "planner" {

@@ -1,4 +1,4 @@
-# A job of another system is asked every half minute until it is done, for at most an hour.
+# The run asks another system every 30 seconds whether a job is done, for at most an hour.
 
 workflow "poll" {
   input "job" {

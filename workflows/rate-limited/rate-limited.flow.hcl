@@ -1,4 +1,4 @@
-# An answer 429 says when to come back. The step waits until then without a process or a slot, also over a crash, and asks again.
+# The answer 429 of a service says when to try again. The step waits until then, without a process or a slot and even through a crash.
 
 workflow "ask" {
   # Where this is empty, a stand-in answers.

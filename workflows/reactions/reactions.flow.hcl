@@ -1,5 +1,5 @@
 # Each event starts the workflow that reacts to it, without a central order: pushed code is tested, a failed test is fixed, and
-# what passes is deployed. apply continues until nothing is left to react to; a daemon (flowrun serve) reacts until it is stopped:
+# code that passes is deployed. apply ends when no event is left; a daemon (flowrun serve) reacts until it is stopped:
 #
 #   flowrun emit code.pushed --data '{"commit": "1a2b"}'
 

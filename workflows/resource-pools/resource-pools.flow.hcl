@@ -1,5 +1,5 @@
-# Jobs share processors, memory and graphics cards. A job starts when all that it needs is free, over all runs of the store, and gives it back
-# when it ends, however it ends. A job that needs more than there is fails at once.
+# Jobs share processors, memory and graphics cards. A job starts when all of its resources are free in all runs of the store, and gives them
+# back at its end, however it ends. A job that needs more than the pool has fails at once.
 
 quota "cpu" { capacity = 8 }
 

@@ -1,5 +1,5 @@
-# An author writes, a reviewer judges, and the author hears the words of the reviewer, until the work is accepted; three rounds at most.
-# Work that is never accepted fails the rounds; the output verdict says so, and the run continues to its end.
+# An author writes, a reviewer judges, and the author gets the words of the reviewer, until the work is accepted, in at most three rounds.
+# If the work is never accepted, the rounds fail. The output verdict says so, and the run continues to its end.
 
 agent "author" {
   type    = "exec"

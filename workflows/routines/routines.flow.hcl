@@ -1,5 +1,5 @@
-# Three workflows start by the clock: a report every night, a look at the inbox each quarter of an hour of office hours, and the bookings of
-# each hour, which are made up for after a time in which nothing ran. Each moment starts one run, whatever is killed when.
+# Three workflows start by the clock: a report every night, a check of the inbox every 15 minutes in office hours, and the bookings of
+# each hour. Missed hours of the bookings run later. Each scheduled time starts exactly one run, even if processes are killed.
 #
 #   flowrun routines list --next 3
 

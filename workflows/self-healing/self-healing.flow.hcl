@@ -1,4 +1,4 @@
-# A step that fails is healed, or given to another agent or person: the rules of an escalation say which of the two, and when.
+# A failed step is healed, or goes to another agent or a person: the rules of an escalation decide what happens, and when.
 
 agent "builder" {
   type    = "exec"

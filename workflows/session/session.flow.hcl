@@ -1,5 +1,5 @@
-# A login is kept for an hour under a key that all runs share. A run takes the session that is there, or logs in and keeps the new one.
-# A cache is the same: what is expensive to find is kept for some time.
+# A login is kept for an hour under a key that all runs share. A run uses the existing session, or logs in and keeps the new session.
+# A cache works in the same way: it keeps an expensive result for some time.
 
 workflow "work" {
   default = true

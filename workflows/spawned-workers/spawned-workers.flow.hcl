@@ -1,8 +1,8 @@
-# A manager starts a process for each task, and the workers speak a protocol of their own.
-# A worker gets its task as JSON on standard input. It may print lines of what it does; the last line is its result, as JSON with the
-# status completed. A worker that fails says so on standard error, as JSON with the status failed, and exits with 0 all the same: so a
-# gate looks at what it said, and not at the exit code. A failed task is tried three times. A task that stays
-# unsolved does not keep the results of the others back.
+# A manager starts a process for each task, and the workers have their own protocol.
+# A worker gets its task as JSON on standard input. It can print lines about its work; the last line is its result, as JSON with the
+# status completed. A worker that fails writes JSON with the status failed to standard error, and still exits with 0. So a
+# gate reads the answer, and not the exit code. A failed task has at most three attempts. A task that stays
+# unsolved does not hold back the results of the others.
 
 gate "completed" {
   check   = "result.stderr == '' && any(result.output, # contains '\"status\":\"completed\"')"

@@ -1,5 +1,5 @@
-# Four teams prepare a release, each in a run of its own. All of them meet at one sync point. A team that is blocked says why, and
-# keeps the others waiting until it is ready. When all are ready, one run starts the next phase.
+# Four teams prepare a release, each team in its own run. All of them meet at one sync point. A blocked team says why, and
+# the other teams wait until it is ready. When all teams are ready, one run starts the next phase.
 #
 #   flowrun apply . prepare --input team=api --input version=1.4
 #   flowrun sync list

@@ -1,5 +1,5 @@
-# A team shares the tasks of a change. A conductor splits the change and names who does which part. A part that anybody can do goes to the agent that
-# has the least to do, what needs a GPU to those who have one, and reviews go round.
+# A team shares the tasks of a change. A conductor splits the change and names an agent for each part. A part that any agent can do goes to the
+# agent with the fewest tasks, a part that needs a GPU goes to an agent with a GPU, and agents review in turn.
 
 agent "conductor" {
   type    = "exec"

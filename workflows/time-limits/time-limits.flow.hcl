@@ -1,5 +1,5 @@
-# Three agents work at once, each with a time limit of its own. One whose time is up hands in what it has, or else its default;
-# the others are not disturbed, and the run continues with three results.
+# Three agents work at once, each with its own time limit. At its limit, an agent hands in its work so far, or its default counts;
+# the others continue, and the run continues with three results.
 
 agent "worker" {
   type    = "exec"

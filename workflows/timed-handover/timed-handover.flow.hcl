@@ -1,4 +1,4 @@
-# Each agent has a window of time. When the window is over, the next agent starts with what there is, even if there is nothing.
+# Each agent has a window of time. When the window is over, the next agent starts with the work so far, even if there is none.
 
 agent "scout" {
   type    = "exec"

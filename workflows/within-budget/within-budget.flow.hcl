@@ -1,6 +1,6 @@
-# Questions are answered within a budget. The strong agent answers until its 2 dollars are used. The cheap agent has 50 cents for
-# the questions that are left. The answers so far count, and the run says how many questions are open. A question that is being
-# answered is never stopped, so max_concurrency says by how many questions the bound can be exceeded.
+# Agents answer questions within a budget. The strong agent answers until its 2 dollars are used. The cheap agent has 50 cents for
+# the remaining questions. The answers so far count, and the run says how many questions are open. A running answer is never
+# stopped, so max_concurrency is the largest number of questions by which the budget can be exceeded.
 
 agent "strong" {
   type    = "exec"

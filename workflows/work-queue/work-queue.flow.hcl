@@ -1,4 +1,4 @@
-# A queue of many items and a few workers: each item is done once, five at a time.
+# A few workers do a queue of many items: each item once, five at a time.
 
 agent "worker" {
   type    = "exec"

@@ -1,5 +1,5 @@
-# A worker registers with its status, its capabilities and when it was last seen, renews that while it works, and signs off. An entry
-# that is not renewed vanishes after 90 seconds: the worker is gone.
+# A worker registers with its status, its capabilities and the time, renews the entry while it works, and signs off. An entry
+# that is not renewed expires after 90 seconds: the worker is gone.
 
 agent "worker" {
   type    = "exec"
