@@ -77,7 +77,7 @@ func (o *office) Open(t *testing.T, f engine.Factory, x executor.Executor) engin
 	p.life, p.die = context.WithCancel(context.Background())
 	p.Host = dial(t, temporal.Options{Store: o.name, Group: enginetest.Group, Events: enginetest.Events,
 		Clock: wire.Clock{From: suiteBegan, Times: *fast}, Sweep: 3 * time.Second, Machines: suiteMachines{f}, Externals: enginetest.Externals,
-		Heartbeat: suiteHeartbeat, Task: suiteTask, Poll: 20 * time.Millisecond, Quiet: 50 * time.Millisecond,
+		Heartbeat: suiteHeartbeat, Task: suiteTask, Poll: 20 * time.Millisecond, Leave: 50 * time.Millisecond,
 		Tune: func(c *client.Options) {
 			c.ConnectionOptions.DialOptions = append(c.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(p.intercept))
 		}})

@@ -90,8 +90,8 @@ type Options struct {
 	Worker bool
 	// Poll is how often a run that is followed is looked at; 0 means 200 ms.
 	Poll time.Duration
-	// Quiet is how long the polls of a worker that stops bring nothing before they are cancelled; 0 means half a second.
-	Quiet time.Duration
+	// Leave is how long a worker that stops waits at most until its open polls have ended; 0 means 11 seconds.
+	Leave time.Duration
 	// Tune changes the options of the client.
 	Tune func(*client.Options)
 }
@@ -131,7 +131,7 @@ func Dial(ctx context.Context, o Options) (*Host, error) {
 	o.Store = cmp.Or(o.Store, wire.DefaultStore)
 	o.Queue, o.Namespace, o.Poll = cmp.Or(o.Queue, DefaultQueue), cmp.Or(o.Namespace, client.DefaultNamespace), cmp.Or(o.Poll, 200*time.Millisecond)
 	c := client.Options{HostPort: o.HostPort, Namespace: o.Namespace, Logger: quiet, DataConverter: o.Converter}
-	polls := &polls{quiet: cmp.Or(o.Quiet, quietFor)}
+	polls := &polls{atMost: cmp.Or(o.Leave, leaveFor)}
 	c.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(polls.intercept)}
 	if o.Worker {
 		c.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
@@ -215,7 +215,7 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 	if err := keeper.Start(); err != nil {
 		return fmt.Errorf("the queue %s: %w", wire.ShareQueue(h.options.Store), err)
 	}
-	defer keeper.Stop() // after the others, which ask it
+	defer h.stop([]worker.Worker{keeper}, []string{wire.ShareQueue(h.options.Store)}) // after the others, which ask it
 	if err := h.tellRules(ctx); err != nil {
 		return err
 	}
@@ -260,15 +260,21 @@ func (h *Host) Serve(ctx context.Context, x *work.Worker, o WorkerOptions) error
 		}
 		workers, queues = append(workers, w), append(queues, wire.PlaceQueue(x.Place))
 	}
-	stopped := func() {}
-	defer func() { stopAll(workers); stopped() }()
 	select {
 	case <-ctx.Done():
-		stopped = h.polls.leave(queues)
+		h.stop(workers, queues)
 		return nil
 	case err := <-fatal:
+		stopAll(workers)
 		return err
 	}
+}
+
+// stop lets workers leave their queues, and stops them.
+func (h *Host) stop(workers []worker.Worker, queues []string) {
+	stopped := h.polls.leave(queues)
+	stopAll(workers)
+	stopped()
 }
 
 // ServeShared serves what runs share until ctx is done, and no run. Each worker serves it, too.
@@ -278,7 +284,7 @@ func (h *Host) ServeShared(ctx context.Context) error {
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("the queue %s: %w", wire.ShareQueue(h.options.Store), err)
 	}
-	defer w.Stop()
+	defer h.stop([]worker.Worker{w}, []string{wire.ShareQueue(h.options.Store)})
 	select {
 	case <-ctx.Done():
 		return nil

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -12,57 +13,77 @@ import (
 
 // A worker of the SDK that stops cancels its open polls. A task that the server hands out at that moment reaches nobody, and the server waits for it until its
 // time is over: a minute for a decision, 30 seconds for an attempt. So a worker stops in two steps: it leaves its queues, and stops once its open polls
-// have brought nothing for a while.
+// have ended by themselves. On a queue without work it does not wait that long, because nothing is likely to come.
 const (
-	// quietFor is the default of [Options.Quiet].
+	// pollFor is how long a poll lasts: the server answers it a second earlier. It warns of polls that last less than 10 seconds.
+	pollFor = 11 * time.Second
+	// leaveFor is the default of [Options.Leave].
+	leaveFor = pollFor
+	// idleFor is how long nothing came to a worker that does not wait for its polls.
+	idleFor = 5 * time.Second
+	// quietFor is how long nothing has come before a worker stops.
 	quietFor = 500 * time.Millisecond
-	// leaveAtMost is how long a worker waits for that at most: on a queue that always has tasks, polls that are cancelled late are as bad as early ones.
-	leaveAtMost = 10 * time.Second
-	// heldFor is how long the SDK waits for a poll of a worker that stops.
-	heldFor = 100 * time.Millisecond
+	// lookEvery is how often a worker that leaves looks at its polls.
+	lookEvery = 20 * time.Millisecond
 )
 
 // polls sees all calls of a connection, so that workers can leave their queues.
 type polls struct {
-	quiet time.Duration
+	atMost time.Duration // how long a worker waits for its polls
 
 	mu     sync.Mutex
-	left   map[string]chan struct{} // the queues that workers have left; the channel is closed once the workers stop
-	latest time.Time                // when a poll of such a queue last brought a task
+	queues map[string]*polledQueue
+}
+
+// polledQueue is a task queue that workers poll.
+type polledQueue struct {
+	open   int           // polls, without those of queues of the workers' own
+	latest time.Time     // when a task came
+	left   chan struct{} // the workers have left the queue; closed once they stop; nil: they have not
+}
+
+// at returns a queue. The caller has locked p.
+func (p *polls) at(queue string) *polledQueue {
+	q := p.queues[queue]
+	if q == nil {
+		if p.queues == nil {
+			p.queues = map[string]*polledQueue{}
+		}
+		q = &polledQueue{}
+		p.queues[queue] = q
+	}
+	return q
 }
 
 // leave lets workers poll their queues no more, and returns once what their open polls bring has come. stopped is called when the workers have stopped.
 func (p *polls) leave(queues []string) (stopped func()) {
-	began := time.Now()
-	stop := make(chan struct{})
-	p.mu.Lock()
-	if p.left == nil {
-		p.left = map[string]chan struct{}{}
-	}
-	for _, queue := range queues {
-		p.left[queue] = stop
-	}
-	p.latest = began
-	p.mu.Unlock()
-	for time.Since(began) < leaveAtMost {
-		p.mu.Lock()
-		quiet := time.Until(p.latest.Add(p.quiet))
-		p.mu.Unlock()
-		if quiet <= 0 {
-			break
-		}
-		time.Sleep(quiet)
-	}
-	close(stop)
-	return func() {
+	began, stop := time.Now(), make(chan struct{})
+	mark := func(left chan struct{}) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, queue := range queues {
-			if p.left[queue] == stop {
-				delete(p.left, queue)
-			}
+			p.at(queue).left = left
 		}
 	}
+	mark(stop)
+	for time.Since(began) < p.atMost && !p.isQuiet(queues, began) {
+		time.Sleep(lookEvery)
+	}
+	close(stop)
+	return func() { mark(nil) }
+}
+
+// isQuiet reports whether nothing is likely to come to workers that have left their queues.
+func (p *polls) isQuiet(queues []string, left time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, queue := range queues {
+		q := p.at(queue)
+		if time.Since(left) < quietFor || time.Since(q.latest) < quietFor || q.open > 0 && left.Sub(q.latest) < idleFor {
+			return false
+		}
+	}
+	return true
 }
 
 // intercept is a [grpc.UnaryClientInterceptor].
@@ -74,45 +95,74 @@ func (p *polls) intercept(ctx context.Context, method string, in, out any, c *gr
 	case *workflowservice.PollActivityTaskQueueRequest:
 		queue = in.GetTaskQueue()
 	case *workflowservice.RespondWorkflowTaskCompletedRequest:
-		if p.hasLeft(in.GetStickyAttributes().GetWorkerTaskQueue().GetNormalName()) != nil {
+		if p.hasLeft(in.GetStickyAttributes().GetWorkerTaskQueue().GetNormalName()) {
 			in.StickyAttributes = nil // so that another worker makes the next decision
 		}
 	}
 	if queue == nil {
 		return call(ctx, method, in, out, c, opts...)
 	}
-	name := queue.GetName()
-	own := queue.GetNormalName() != "" // the worker's own queue, which no other worker polls: it is served until the worker stops
+	// A worker serves the queue of its own, which has the next decisions of the runs that it knows, until it stops.
+	name, own := queue.GetName(), queue.GetNormalName() != ""
 	if own {
 		name = queue.GetNormalName()
 	}
-	if stop := p.hasLeft(name); stop != nil {
+	if left := p.begin(name, own); left != nil {
 		select {
-		case <-stop: // the SDK, which may not know yet that its worker stops, polls again
-			time.Sleep(heldFor)
-			return nil
-		default:
+		case <-left:
+			time.Sleep(lookEvery) // the SDK, which may not know yet that its worker stops, polls again
+		case <-ctx.Done():
 		}
-		if !own {
-			select {
-			case <-stop:
-			case <-ctx.Done():
-			}
-			return nil
-		}
+		return nil
 	}
-	err := call(ctx, method, in, out, c, opts...)
-	if task, is := out.(interface{ GetTaskToken() []byte }); is && len(task.GetTaskToken()) > 0 && p.hasLeft(name) != nil {
-		p.mu.Lock()
-		p.latest = time.Now()
-		p.mu.Unlock()
+	long, cancel := context.WithTimeout(ctx, pollFor)
+	defer cancel()
+	err := call(long, method, in, out, c, opts...)
+	task, is := out.(interface{ GetTaskToken() []byte })
+	p.end(name, own, is && len(task.GetTaskToken()) > 0)
+	if ctx.Err() == nil && errors.Is(long.Err(), context.DeadlineExceeded) {
+		return nil // the server was late, and has nothing
 	}
 	return err
 }
 
-// hasLeft returns the channel of a queue that workers have left, or nil.
-func (p *polls) hasLeft(queue string) chan struct{} {
+// begin notes a poll. If the poll is not to begin, it returns the channel that is closed once the workers stop.
+func (p *polls) begin(queue string, own bool) (left chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.left[queue]
+	q := p.at(queue)
+	if q.left != nil {
+		stops := false
+		select {
+		case <-q.left:
+			stops = true
+		default:
+		}
+		if stops || !own {
+			return q.left
+		}
+	}
+	if !own {
+		q.open++
+	}
+	return nil
+}
+
+func (p *polls) end(queue string, own, brought bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.at(queue)
+	if !own {
+		q.open--
+	}
+	if brought {
+		q.latest = time.Now()
+	}
+}
+
+func (p *polls) hasLeft(queue string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.queues[queue]
+	return q != nil && q.left != nil
 }
