@@ -8,7 +8,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // agentHas says which types of agent have an attribute that not all have.
@@ -40,7 +39,7 @@ func (c *checker) agent(b *Block) {
 	c.bounds(b, env)
 	c.resources(b, env)
 	c.expressions(b, func(string) *expr.Env { return env })
-	c.retry(b, c.env(roots{"error": root("error", errorInRules), "result": root("result", failedType), "attempt": root("attempt", value.IntType)},
+	c.retry(b, c.env(failureRoots(),
 		map[string]string{"step": "All steps share an agent. If a retry reads a step, put the retry into that step."}), env)
 	c.classifies(b, c.env(failureRoots(), map[string]string{"step": "All steps share an agent. If a classify reads a step, put the classify into that step."}))
 	needs := map[string]string{"exec": "command", "shell": "run", "http": "url"}

@@ -270,9 +270,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		more["recalled"] = root("recalled", recalledType)
 	}
 	switch at {
-	case inRetry:
-		more["error"], more["result"] = root("error", errorInRules), root("result", failedType)
-	case inClassify:
+	case inRetry, inClassify:
 		maps.Copy(more, failureRoots())
 	case inMatch:
 		more["event"] = root("event", n.Inner("wait").eventData())

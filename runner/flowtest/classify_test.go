@@ -66,3 +66,28 @@ expect = ["elapsed > 0"]`))
 		})
 	}
 }
+
+// A retry reads what the failed attempt wrote, and how long the node has been at work.
+func TestRetryReadsTheFailure(t *testing.T) {
+	for when, attempts := range map[string]string{"result.stderr contains 'busy'": "5", "result.stdout contains 'busy'": "1", "elapsed < 20": "3"} { // any order: each for itself
+		got := outcome(t, `
+workflow "w" {
+  step "s" {
+    run      = ["s"]
+    on_error = "continue"
+    retry {
+      max_attempts = 5
+      base_delay   = "1s"
+      multiplier   = 1
+      jitter       = "none"
+      when         = "`+when+`"
+    }
+  }
+}
+`, test(`step "s" { replies = [{ exit_code = 1, stderr = "busy", takes = "9s" }] }
+expect = ["step.s.attempts == `+attempts+`"]`))
+		if got != "succeeded" {
+			t.Errorf("%s: %s", when, got)
+		}
+	}
+}

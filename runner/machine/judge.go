@@ -144,7 +144,7 @@ func (m *Machine) judgesAgain(r ref, j *judging, f *event.AttemptFinished, err *
 	}
 	again := err.Kind.Retried()
 	if rules.When != nil {
-		of := &compose.Failure{Error: err, Attempt: d.attempts, Streams: func() (stdout, stderr string, exit int) {
+		of := &compose.Failure{Error: err, Attempt: d.attempts, Elapsed: max(0, m.now.Sub(d.started)), Streams: func() (stdout, stderr string, exit int) {
 			s := m.wholeStreams(m.streamsOf(f))
 			return s.stdout, s.stderr, f.Exit()
 		}}
