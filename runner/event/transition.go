@@ -143,7 +143,7 @@ func MeasuredText(metric string, figure float64, digits int) string {
 	case ir.MetricTime:
 		unit = " s"
 	case ir.MetricMemory:
-		figure, unit = figure/(1<<20), " MiB"
+		figure, unit = float64(figure/(1<<20)), " MiB"
 	}
 	return strconv.FormatFloat(figure, 'g', digits, 64) + unit
 }
