@@ -21,7 +21,7 @@ func (a *app) newExplainCommand() *cobra.Command {
   flowrun explain step.when    an attribute of a block
   flowrun explain substr       a function
   flowrun explain conditions   a topic; others are types, names, limits, exit-codes, secrets, values
-  flowrun explain howto how to do common things; howto.retry is one of the pages
+  flowrun explain howto        how to do common things; howto.retry is one of the pages
   flowrun explain protocol     the protocol between flowrun and agents
   flowrun explain sources      the protocol between loops and sources of work
   flowrun explain traces       the traces that flowrun sends to an OpenTelemetry collector

@@ -37,7 +37,7 @@ func (a *app) newMcpCommand() *cobra.Command {
 search the memory. Each tool is a command of flowrun, and works in the folder in which the server was started.
 
   flowrun mcp                          speak on standard input and output, as agents start a server
-  flowrun mcp --allow read offer only tools that change nothing
+  flowrun mcp --allow read             offer only tools that change nothing
   flowrun mcp --listen 127.0.0.1:8421  speak over HTTP, at /mcp
 
 --allow gives rights: read looks at files, runs, the inbox, work and the memory; run starts and cancels runs, hands in work, publishes events
