@@ -99,7 +99,7 @@ func (a *app) refuseToken(id string, token uint64, done, why string) error {
 	a.err.Printf("The claim with token %d has ended: its lease ran out, or the work was given back.\n", token)
 	switch c.State {
 	case event.ClaimOpen:
-		a.err.Printf("No agent has the work now. Take it again with: flowrun dispatch claim %s --as NAME\n", quoteWord(id))
+		a.err.Printf("The work is free now. Take it again with: flowrun dispatch claim %s --as NAME\n", quoteWord(id))
 	case event.ClaimHeld, event.ClaimParked:
 		a.err.Printf("Leave the work to %s, and take other work with: flowrun dispatch claim --as NAME\n", ui.Clean(c.Who()))
 	case event.ClaimClosed, event.ClaimDead:

@@ -125,3 +125,10 @@ func (a *app) printAdded(v value.Value, duplicate string, asJSON bool) error {
 	}
 	return nil
 }
+
+// askNamespaces returns the number of keys of each namespace that has keys.
+func (a *app) askNamespaces() (map[string]value.Value, error) {
+	v, err := a.askShared(event.StoreRequest{Namespaces: true}, readsStore)
+	found, _ := v.(map[string]value.Value)
+	return found, err
+}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/event"
 )
 
 func (a *app) newKvNamespacesCommand() *cobra.Command {
@@ -36,11 +35,4 @@ func (a *app) runKvNamespaces(asJSON bool) error {
 		a.out.Printf("%s\t%s\n", ui.Clean(name), ui.JSONText(found[name]))
 	}
 	return nil
-}
-
-// askNamespaces returns the number of keys of each namespace that has keys.
-func (a *app) askNamespaces() (map[string]value.Value, error) {
-	v, err := a.askShared(event.StoreRequest{Namespaces: true}, readsStore)
-	found, _ := v.(map[string]value.Value)
-	return found, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -129,3 +130,50 @@ func unstopLoop(ctx context.Context, s *store, name string) error {
 	}
 	return err
 }
+
+// askBoard asks the sources of a loop, by a worker where the runs are on an engine, and else by an open store.
+func (a *app) askBoard(ctx context.Context, s *store, start engine.Start, held map[string]value.Value) (out board, err error) {
+	if a.engine() != "" {
+		f, err := a.dialFleet(ctx, false)
+		if err != nil {
+			return out, err
+		}
+		defer f.Close()
+		return out, f.LoopBoard(ctx, start, &out)
+	}
+	b, err := s.LoopBoard(ctx, start, held)
+	if err != nil {
+		return out, err
+	}
+	return newBoard(b).(board), nil
+}
+
+// sayLeft says how many items a loop that found nothing to do has left, and why. It says nothing if the sources cannot be asked.
+func (a *app) sayLeft(ctx context.Context, s *store, start engine.Start, held map[string]value.Value, o *args.LoopRun) {
+	b, err := a.askBoard(ctx, s, start, held)
+	if err != nil || len(b.Items)+len(b.Sources) == 0 {
+		return
+	}
+	var reasons []string
+	items := map[string]int{}
+	for _, i := range b.Items {
+		why := strings.Join(i.Why, "; ")
+		if items[why]++; items[why] == 1 {
+			reasons = append(reasons, why)
+		}
+	}
+	for n, why := range reasons {
+		if n == maxReasons {
+			a.err.Printf("%d more reasons\n", len(reasons)-n)
+			break
+		}
+		a.err.Printf("left: %s: %s\n", ui.Count(items[why], "item"), ui.Clean(why))
+	}
+	for _, source := range b.Sources {
+		a.err.Printf("left: source %s: %s\n", ui.Clean(source.Name), ui.Clean(source.Barred))
+	}
+	a.err.Printf("Details: flowrun loop next %s --dry-run%s\n", quoteLine([]string{o.Name, o.Path}), a.sceneOf(s, nil).Flags)
+}
+
+// maxReasons is how many reasons loop run gives for the items that it left.
+const maxReasons = 10

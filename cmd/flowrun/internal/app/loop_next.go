@@ -9,7 +9,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -98,21 +97,4 @@ func (a *app) readLoopNext(p *program, name, path string, first event.RunStarted
 	}
 	start, _ := newStart(p, name, first)
 	return a.askBoard(context.Background(), s, start, held)
-}
-
-// askBoard asks the sources of a loop, by a worker where the runs are on an engine, and else by an open store.
-func (a *app) askBoard(ctx context.Context, s *store, start engine.Start, held map[string]value.Value) (out board, err error) {
-	if a.engine() != "" {
-		f, err := a.dialFleet(ctx, false)
-		if err != nil {
-			return out, err
-		}
-		defer f.Close()
-		return out, f.LoopBoard(ctx, start, &out)
-	}
-	b, err := s.LoopBoard(ctx, start, held)
-	if err != nil {
-		return out, err
-	}
-	return newBoard(b).(board), nil
 }

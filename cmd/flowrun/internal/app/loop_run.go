@@ -3,16 +3,12 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -131,33 +127,3 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 	}
 	return nil
 }
-
-// sayLeft says how many items a loop that found nothing to do has left, and why. It says nothing if the sources cannot be asked.
-func (a *app) sayLeft(ctx context.Context, s *store, start engine.Start, held map[string]value.Value, o *args.LoopRun) {
-	b, err := a.askBoard(ctx, s, start, held)
-	if err != nil || len(b.Items)+len(b.Sources) == 0 {
-		return
-	}
-	var reasons []string
-	items := map[string]int{}
-	for _, i := range b.Items {
-		why := strings.Join(i.Why, "; ")
-		if items[why]++; items[why] == 1 {
-			reasons = append(reasons, why)
-		}
-	}
-	for n, why := range reasons {
-		if n == maxReasons {
-			a.err.Printf("%d more reasons\n", len(reasons)-n)
-			break
-		}
-		a.err.Printf("left: %s: %s\n", ui.Count(items[why], "item"), ui.Clean(why))
-	}
-	for _, source := range b.Sources {
-		a.err.Printf("left: source %s: %s\n", ui.Clean(source.Name), ui.Clean(source.Barred))
-	}
-	a.err.Printf("Details: flowrun loop next %s --dry-run%s\n", quoteLine([]string{o.Name, o.Path}), a.sceneOf(s, nil).Flags)
-}
-
-// maxReasons is how many reasons loop run gives for the items that it left.
-const maxReasons = 10
