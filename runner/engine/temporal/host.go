@@ -90,7 +90,7 @@ type Options struct {
 	Worker bool
 	// Poll is how often a run that is followed is looked at; 0 means 200 ms.
 	Poll time.Duration
-	// Leave is how long a worker that stops waits at most until its open polls have ended; 0 means 11 seconds.
+	// Leave is how long a worker that stops waits at most for what its open polls bring; 0 means 3 seconds.
 	Leave time.Duration
 	// Tune changes the options of the client.
 	Tune func(*client.Options)

@@ -2,7 +2,6 @@ package temporal
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -12,14 +11,12 @@ import (
 )
 
 // A worker of the SDK that stops cancels its open polls. A task that the server hands out at that moment reaches nobody, and the server waits for it until its
-// time is over: a minute for a decision, 30 seconds for an attempt. So a worker stops in two steps: it leaves its queues, and stops once its open polls
-// have ended by themselves. On a queue without work it does not wait that long, because nothing is likely to come.
+// time is over: a minute for a decision, 30 seconds for an attempt. So a worker stops in two steps: it leaves its queues, and stops once all its open
+// polls have brought a task. Where there is little work they bring none, and it stops after a while: then it is not likely that one comes.
 const (
-	// pollFor is how long a poll lasts: the server answers it a second earlier. It warns of polls that last less than 10 seconds.
-	pollFor = 11 * time.Second
 	// leaveFor is the default of [Options.Leave].
-	leaveFor = pollFor
-	// idleFor is how long nothing came to a worker that does not wait for its polls.
+	leaveFor = 3 * time.Second
+	// idleFor is how long nothing came to a worker that does not wait for its open polls.
 	idleFor = 5 * time.Second
 	// quietFor is how long nothing has come before a worker stops.
 	quietFor = 500 * time.Millisecond
@@ -115,14 +112,9 @@ func (p *polls) intercept(ctx context.Context, method string, in, out any, c *gr
 		}
 		return nil
 	}
-	long, cancel := context.WithTimeout(ctx, pollFor)
-	defer cancel()
-	err := call(long, method, in, out, c, opts...)
+	err := call(ctx, method, in, out, c, opts...)
 	task, is := out.(interface{ GetTaskToken() []byte })
 	p.end(name, own, is && len(task.GetTaskToken()) > 0)
-	if ctx.Err() == nil && errors.Is(long.Err(), context.DeadlineExceeded) {
-		return nil // the server was late, and has nothing
-	}
 	return err
 }
 
