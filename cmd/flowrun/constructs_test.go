@@ -29,7 +29,7 @@ func TestConstructs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"flowrun", "agent", "say", "exit", "flaky"} {
+	for _, name := range []string{"flowrun", "agent", "say", "exit", "fail", "flaky"} {
 		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -187,6 +187,11 @@ func say() { fmt.Println(strings.Join(os.Args[1:], " ")) }
 func exit() {
 	code, _ := strconv.Atoi(os.Args[1])
 	os.Exit(code)
+}
+
+func fail() {
+	fmt.Fprintln(os.Stderr, strings.Join(os.Args[2:], " "))
+	exit()
 }
 
 func flaky() {

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if tests := strings.Contains(filepath.Base(os.Args[0]), "."); tests && signal.Ignored(syscall.SIGINT) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	}
-	testscript.Main(suite{m}, map[string]func(){"flowrun": main, "interrupt": interrupt, "agent": agent, "say": say, "exit": exit, "flaky": flaky,
+	testscript.Main(suite{m}, map[string]func(){"flowrun": main, "interrupt": interrupt, "agent": agent, "say": say, "exit": exit, "fail": fail, "flaky": flaky,
 		"mortal": mortal, "sessions": sessions})
 }
 

@@ -316,7 +316,7 @@ func TestCorpusContinuesAsNew(t *testing.T) {
 
 // sharing are the workflows of the corpus that ask for what runs share, which the SDK's test environment does not have: see TestShared… of package
 // temporal.
-var sharing = []string{"15_instances_not_known_beforehand ship", "adapt adapts", "approve release", "await work", "breaker calls", "breaker_notify calls",
+var sharing = []string{"15_instances_not_known_beforehand ship", "adapt adapts", "approve release", "await work", "breaker calls", "failed_result work", "breaker_notify calls",
 	"budget_ask report", "budget_ask work", "dead_letters queue", "escalation work", "events orders", "gate_benchmark measured", "gate_review judged",
 	"handoff profile", "human label", "human_pool label", "kv count", "memory learn", "notices watched", "notify watch", "on count", "on fulfil", "on order", "pauses work", "pool share",
 	"quota share", "revise w", "routine count", "spending share", "sync release", "webhook listen"}
