@@ -28,7 +28,8 @@ var outlined = []string{"go.temporal.io/...", "google.golang.org/...", "github.c
 	"github.com/stretchr/...", "github.com/klauspost/...", "log/slog/...", "math/big", ours + "runner", ours + "runner/doctor", ours + "runner/engine/sim",
 	ours + "runner/follow", ours + "runner/given", ours + "runner/live", ours + "runner/logs", ours + "dsl", ours + "dsl/format", ours + "dsl/schema",
 	ours + "runner/forecast", ours + "runner/replay", ours + "runner/executor/command", "net/url", "regexp/syntax", ours + "memory", ours + "memory/store",
-	"database/sql", ours + "runner/executor/secret", ours + "runner/judge"}
+	"database/sql", ours + "runner/executor/secret", ours + "runner/judge", ours + "runner/executor/recall",
+	ours + "runner/executor/benchmark", ours + "runner/admission", ours + "memory/window", ours + "memory/private/...", "os/exec"}
 
 // ours begins the paths of our own packages.
 const ours = "github.com/flowrun/flowrun/"
