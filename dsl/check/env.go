@@ -43,7 +43,7 @@ var (
 	// errorInRules is the error that a rule like retry.when selects by. What it does not have is null there too, but a rule
 	// that reads null matches nothing and is not a fault, so its members are not checked for it.
 	errorInRules = plainMembers(errorType)
-	// failedType is what an attempt has left that failed. It has no output, and whoever shares an agent's breaker knows no more of it.
+	// failedType is the type of result in rules about a failed attempt.
 	failedType = value.Object(map[string]value.Type{"exit_code": value.IntType, "stdout": value.StringType, "stderr": value.StringType})
 	statusType = value.Type{Kind: value.StringT, Enum: schema.Statuses}
 	runType    = value.Object(map[string]value.Type{
