@@ -34,9 +34,8 @@ var outlined = []string{"go.temporal.io/...", "google.golang.org/...", "github.c
 // ours begins the paths of our own packages.
 const ours = "github.com/flowrun/flowrun/"
 
-// lean are the flags that make the binary small. The tag leaves out the pages of gRPC's traces, which nothing serves.
+// lean are the flags that make the binary smaller.
 func lean() (flags []string) {
-	flags = []string{"-tags=grpcnotrace"}
 	for _, packages := range outlined {
 		flags = append(flags, "-gcflags="+packages+"=-l")
 	}
@@ -49,7 +48,9 @@ func (r *release) build(t target, to string) error {
 	if err != nil {
 		return err
 	}
-	words := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -X " + app + "Release=" + r.version + " -X " + app + "commit=" + r.commit}, lean()...)
+	// The tag leaves out the pages of gRPC's traces, which nothing serves.
+	words := []string{"build", "-trimpath", "-tags=grpcnotrace", "-buildvcs=false", "-ldflags=-s -w -X " + app + "Release=" + r.version + " -X " + app + "commit=" + r.commit}
+	words = append(words, r.flags...)
 	_, err = output(r.root, append(slices.Clone(settings), "GOOS="+t.os, "GOARCH="+t.arch), "go", append(words, "-o", to, "./cmd/flowrun")...)
 	return err
 }

@@ -46,6 +46,7 @@ type release struct {
 	version string
 	commit  string    // "" where the sources are not in git
 	at      time.Time // the time of the commit, which all files of archives have
+	flags   []string  // of go build: [lean], or none in a quick test, which compiles less
 }
 
 func main() {
@@ -56,7 +57,7 @@ func main() {
 }
 
 func run(args []string) error {
-	r := release{}
+	r := release{flags: lean()}
 	names := ""
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.StringVar(&r.version, "version", "", "the number of the release, without a v (required)")
