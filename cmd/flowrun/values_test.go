@@ -60,7 +60,7 @@ var scripts = []string{
 }
 
 // share is how many steps there are for one that is run with an attack.
-const share = 8
+const share = 16
 
 // TestValuesStayData makes a step of each command and script, in each place and shape of list, asks validate, and runs what
 // it accepts by the real programs: each attack with its share of the steps, or with all where FLOWRUN_ALL_VALUES is set.

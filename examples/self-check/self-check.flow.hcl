@@ -59,7 +59,7 @@ workflow "self-check" {
     }
 
     step "test" {
-      timeout = "25m"
+      timeout = "45m"
       parse   = "json"
       gates   = [gate.coverage]
       output  = object({ percent = number, packages = number, again = list(string) })
@@ -67,8 +67,8 @@ workflow "self-check" {
         dir=$(mktemp -d)
         trap 'rm -rf "$dir"' EXIT
         touch "$dir/again"
-        go test -vet=off -short=${var.short} -timeout 20m -coverpkg=./${var.packages} -coverprofile="$dir/profile" ./${var.packages} >"$dir/log" 2>&1 ||
-          .ci/again "$dir/log" -vet=off -short=${var.short} -timeout 20m >"$dir/again" || {
+        go test -vet=off -short=${var.short} -timeout 40m -coverpkg=./${var.packages} -coverprofile="$dir/profile" ./${var.packages} >"$dir/log" 2>&1 ||
+          .ci/again "$dir/log" -vet=off -short=${var.short} -timeout 40m >"$dir/again" || {
           grep -v 'coverage: ' "$dir/log" >&2 # of the packages that failed
           exit 1
         }
