@@ -59,23 +59,27 @@ type TargetStanding struct {
 	Missed bool     // the loop has said so
 }
 
-// Words is the figure and its target as people read it.
+// Words is the figure and its target as people read it: met or missed by the figure of now. Missed changes later, when the loop can say so.
 func (s *TargetStanding) Words() string {
-	line, than := strings.ReplaceAll(s.Name, "_", " ")+" -", "at most"
-	if s.Is != nil {
-		line = strings.ReplaceAll(s.Name, "_", " ") + " " + figureWords(s.Name, *s.Is)
+	name := strings.ReplaceAll(s.Name, "_", " ")
+	bound := func() string {
+		than := "at most"
+		if s.Least {
+			than = "at least"
+		}
+		return than + " " + figureWords(s.Name, *s.Wanted)
 	}
-	if s.Wanted == nil {
-		return line
+	switch {
+	case s.Is == nil && s.Wanted == nil:
+		return name + " -"
+	case s.Is == nil:
+		return fmt.Sprintf("%s -: nothing yet to compare with the target (%s)", name, bound())
+	case s.Wanted == nil:
+		return name + " " + figureWords(s.Name, *s.Is)
+	case *s.Is < *s.Wanted && s.Least || *s.Is > *s.Wanted && !s.Least:
+		return fmt.Sprintf("%s %s: misses the target (%s)", name, figureWords(s.Name, *s.Is), bound())
 	}
-	if s.Least {
-		than = "at least"
-	}
-	line += fmt.Sprintf(", %s %s is wanted", than, figureWords(s.Name, *s.Wanted))
-	if s.Missed {
-		line += ": missed"
-	}
-	return line
+	return fmt.Sprintf("%s %s: meets the target (%s)", name, figureWords(s.Name, *s.Is), bound())
 }
 
 // targetNames are the names of all figures, and whether the target is the least that is enough, in the order in which they are shown.
