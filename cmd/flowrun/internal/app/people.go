@@ -66,8 +66,12 @@ func (a *app) sayVerdict(s *store, info engine.Info, v shared.Verdict, d event.D
 	}
 	top := s.Top(context.Background(), info)
 	if !r.Resume {
-		if !r.JSON {
-			a.err.Printf("No process drives run %s. Continue with:\n  flowrun resume %s%s\n", top, top, a.sceneOf(s, nil).Flags)
+		switch flags := a.sceneOf(s, nil).Flags; {
+		case r.JSON:
+		case daemonContinues(s, top):
+			a.err.Printf("The daemon of this store continues run %s. To follow it:\n  flowrun runs watch %s%s\n", top, top, flags)
+		default:
+			a.err.Printf("No process drives run %s. Continue with:\n  flowrun resume %s%s\n", top, top, flags)
 		}
 		return nil
 	}
@@ -212,7 +216,11 @@ func (a *app) sayResting(s *store, r *view.Run, run string, scene ui.Scene, asJS
 	ui.FailedSoFar(a.err, r)
 	a.err.Printf("flowrun: only people can continue the run:\n")
 	ui.Inbox(a.err, own, scene.Flags, time.Now())
-	a.err.Printf("%s\n  flowrun resume %s%s\n", "After the decision, continue with:", run, scene.Flags)
+	if daemonContinues(s, run) {
+		a.err.Printf("After the decision, the daemon of this store continues the run. To follow it:\n  flowrun runs watch %s%s\n", run, scene.Flags)
+	} else {
+		a.err.Printf("After the decision, continue with:\n  flowrun resume %s%s\n", run, scene.Flags)
+	}
 	return &ended{exitWaits}
 }
 

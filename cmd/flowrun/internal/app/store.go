@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/trace/otlp"
 )
@@ -301,12 +302,33 @@ func (a *app) describeUndriven(s *store, info engine.Info) string {
 	if s.Address() != "" {
 		return "The run does not continue: " + a.describeTrouble(info)
 	}
-	flags := a.sceneOf(s, nil).Flags
-	again := "  flowrun resume " + s.Top(context.Background(), info) + flags
+	flags, top := a.sceneOf(s, nil).Flags, s.Top(context.Background(), info)
+	again := "  flowrun resume " + top + flags
 	if lines := answerLines(s, info.Run, flags); lines != "" {
+		if daemonContinues(s, top) {
+			return "The run waits for people. Answer with:\n" + lines + "The daemon of this store continues the run then."
+		}
 		return "The run waits for people, and no process drives it. Answer with:\n" + lines + "Then continue with:\n" + again
 	}
 	return "Interrupted: no process drives this run. Continue with:\n" + again
+}
+
+// daemonContinues reports whether the daemon of the store continues a run without help: a daemon serves the store, and each secret of the run has a
+// place that the daemon can read.
+func daemonContinues(s *store, run string) bool {
+	if s.Address() != "" || !isServed(s.Dir()) {
+		return false
+	}
+	first, _, err := s.Beginning(context.Background(), run)
+	if err != nil {
+		return false
+	}
+	for _, secret := range first.Secrets { // any order: one is enough
+		if secret.From == string(given.Told) {
+			return false
+		}
+	}
+	return true
 }
 
 // sceneOf returns how messages refer to the runs of a store.
