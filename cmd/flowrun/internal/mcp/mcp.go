@@ -76,7 +76,7 @@ func New(o Options) *Server {
 
 // Speak serves one client on standard input and output, until it leaves or the context ends.
 func Speak(ctx context.Context, s *mcp.Server) error {
-	err := s.Run(ctx, &mcp.StdioTransport{})
+	err := s.Run(ctx, &stdio{})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
