@@ -150,7 +150,7 @@ cmd/flowrun/internal/revision
 cmd/flowrun/internal/comparison  cmd/flowrun/internal/args cmd/flowrun/internal/revision cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir runner/outline runner/plan
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir dsl/value memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone dsl/lazyregexp
-cmd/flowrun/internal/mcp         mcp dsl/lazyregexp
+cmd/flowrun/internal/mcp         mcp dsl/lazyregexp sys
 cmd/flowrun/internal/serve       dsl dsl/disk dsl/ir dsl/value loop loop/machine loop/schedule loop/worktree memory memory/entry memory/private memory/store runner runner/engine runner/event runner/journal runner/learning runner/logs runner/retry runner/shared runner/standalone runner/stats runner/view runner/view/graph runner/webhook diff dsl/lazyregexp
 cmd/flowrun/internal/web           cmd/flowrun/internal/serve cmd/flowrun/internal/ui dsl/ir dsl/value memory/entry runner/event runner/stats runner/view runner/view/graph dsl/lazyregexp
 cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/a2a -runner/executor/acp -runner/executor/command -runner/executor/http -runner/executor/mcp -runner/executor/recall -runner/executor/secret -memory/private -memory/private/durable -memory/cache -dsl/check -dsl/lower cobra hcl

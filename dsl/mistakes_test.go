@@ -366,7 +366,10 @@ var mistakes = []struct {
 		{`reset_timeout = 30`, "reset_timeout", `reset = "30s"`, `reset = "30s"`},
 		{`failure_threshold = 3`, "failure_threshold", "failures = 3", "failures = 3"},
 	}},
-	{inGate, []mistake{{`severity = "high"`, "severity", `block = "high"`, `block = "high"`}}},
+	{inGate, []mistake{
+		{`severity = "high"`, "severity", `block = "high"`, `block = "high"`},
+		{`on = "failure"`, "on", "leave it out … on_fail", ""},
+	}},
 	{inPool, []mistake{
 		{`strategy = "least_connections"`, `"least_connections"`, `strategy = "least_busy"`, `strategy = "least_busy"`},
 		{`strategy = "least_active"`, `"least_active"`, `strategy = "least_busy"`, `strategy = "least_busy"`},

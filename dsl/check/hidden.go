@@ -15,7 +15,7 @@ import (
 var ignoring = lazyregexp.New(`(?:#|//)[ \t]*flowrun-ignore(-file)?:([ \t]*F[0-9]{4}(?:[ \t]*,[ \t]*F[0-9]{4})*)`)
 
 // AdviceCodes are the codes of advice, in order.
-var AdviceCodes = []string{"F0220", "F0257", "F0258", "F0259", "F0269", "F0270", "F0272", "F0286"}
+var AdviceCodes = []string{"F0220", "F0257", "F0258", "F0259", "F0269", "F0270", "F0272", "F0286", "F0329"}
 
 // hidden leaves out the advice that comments of the files switch off.
 func (c *checker) hidden(files []*syntax.File) {

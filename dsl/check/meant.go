@@ -296,6 +296,12 @@ func init() {
 		},
 		"threshold failure_threshold max_failures": func(o other) string { return o.inBreaker("failures") },
 		"severity min_severity":                    renamed("block"),
+		"on": func(o other) string {
+			if o.b.Schema.Kind != "gate" {
+				return ""
+			}
+			return "A gate of a step judges each attempt that succeeded, and a gate of an input judges its value, so leave it out. What happens when a gate does not pass:  on_fail = \"retry\"."
+		},
 		"trust screen": func(o other) string {
 			if o.b.Schema.Kind != "input" {
 				return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lazyregexp"
 	"github.com/flowrun/flowrun/dsl/shell"
 )
 
@@ -58,6 +59,35 @@ func (c *checker) traps() {
 	c.endless()
 }
 
+// shellSigns are words that a shell reads as signs, and shellVariable is a word that it replaces.
+var (
+	shellSigns    = map[string]bool{"|": true, "&&": true, "||": true, ">": true, ">>": true, "<": true, "2>": true, "2>&1": true, "&>": true, ">/dev/null": true, "2>/dev/null": true}
+	shellVariable = lazyregexp.New(`^\$[A-Z_][A-Z0-9_]*$`)
+)
+
+// ownSigns are programs whose arguments can be such words.
+var ownSigns = map[string]bool{"expr": true, "test": true, "[": true, "awk": true, "mawk": true, "gawk": true, "dc": true, "envsubst": true, "cut": true, "tr": true, "column": true}
+
+// plainWords finds words of a list that are meant for a shell, which does not read them.
+func (c *checker) plainWords(b *Block, a *Attr, words []string) {
+	if len(words) == 0 || ownSigns[words[0]] {
+		return
+	}
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		if !shellVariable().MatchString(w) && (!shellSigns[w] || strings.HasPrefix(words[i-1], "-")) {
+			continue
+		}
+		line := "… " + w + " …"
+		if !slices.ContainsFunc(words, func(w string) bool { return w == "" || strings.ContainsAny(w, "\"' \\") }) {
+			line = strings.Join(words, " ")
+		}
+		c.advice("F0329", a.memberAt(i), b.Words(), fmt.Sprintf("The program gets %q as it is", w),
+			fmt.Sprintf("No shell reads the words of a list. If the word is meant for a shell, write a text:  run = \"%s\".", line))
+		return
+	}
+}
+
 // look speaks of one program.
 func (c *checker) look(n *Node, w *Workflow, b *Block) *looked {
 	a := b.attr("run")
@@ -75,6 +105,7 @@ func (c *checker) look(n *Node, w *Workflow, b *Block) *looked {
 			text, _ := literal(x)
 			words = append(words, text)
 		}
+		c.plainWords(b, a, words)
 		l.Habits = shell.ArgvHabits(words)
 		return l
 	}

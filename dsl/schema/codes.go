@@ -167,6 +167,7 @@ var Codes = map[string]string{
 	"F0326": "An approval has an input that no person can fill in.",
 	"F0327": "An approval revises a node that cannot run again.",
 	"F0328": "An attribute of a repeated node is read from outside.",
+	"F0329": "A list has a word that is meant for a shell.",
 
 	"F0260": "A node inside a repeat is named from outside.",
 	"F0261": "Workflows call each other in a circle.",

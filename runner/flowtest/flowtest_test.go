@@ -75,11 +75,11 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// A missing stub, a stub that nobody asked, a reply that cannot be computed and a condition that is not reached are told apart.
+// All missing stubs, a stub that nobody asked, a reply that cannot be computed and a condition that is not reached are told apart.
 func TestFailuresAreToldApart(t *testing.T) {
 	const program = "workflow \"w\" {\n  step \"a\" { run = [\"x\"] }\n  step \"b\" {\n    run = [\"y\"]\n    depends_on = [step.a]\n  }\n}\n"
 	for _, c := range []struct{ name, inside, want string }{
-		{"missing", `expect = ["true"]`, "failed; no_stub a; not_asked true"},
+		{"missing", `expect = ["true"]`, "succeeded; no_stub a; no_stub b; not_asked true"},
 		{"nobody asked", "step \"a\" { replies = [{ exit_code = 1 }] }\nstep \"b\" { replies = [{ stdout = \"\" }] }\nexpect = [\"true\"]", "failed; step b 0/1"},
 		{"bad reply", "step \"a\" { replies = [{ stdout = request.with.x.y[3] + 1 }] }\nstep \"b\" { replies = [{ stdout = \"\" }] }\nexpect = [\"run.status == 'failed'\"]",
 			"failed; bad_reply request.with.x.y[3]: +: a number is needed, but this is null; step b 0/1"},

@@ -11,39 +11,50 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// missingStub tells of an attempt that has no stub, once for each node and gate.
-func (t *test) missingStub(a *event.Attempt) {
+// missingStub tells of an attempt that has no stub, once for each node and gate. It returns the reply of the block that the failure prints: with
+// it the run goes on, so that one run of the test finds all stubs that are missing.
+func (t *test) missingStub(a *event.Attempt) *ir.Reply {
 	at := t.where(a.Run, a.Node)
 	step := t.stubName(&at)
-	kind, name, reply := ir.StepStub, step, ""
+	kind, name, attr := ir.StepStub, step, "stdout"
+	var answer value.Value = ""
 	switch {
 	case a.Gate != "" && a.Agent != nil:
-		kind, name, reply = ir.AgentStub, a.Agent.Name, "{ output = "+sampleReview(a.Agent.With)+" }"
+		kind, name, attr, answer = ir.AgentStub, a.Agent.Name, "output", sampleReview(a.Agent.With)
 	case a.Gate != "":
-		kind, name, reply = ir.GateStub, gateOf(a.Gate), "{ exit_code = 0 }"
+		kind, name, attr, answer = ir.GateStub, gateOf(a.Gate), "exit_code", 0.0
 		if t.ownGates(name) {
 			name = step + "/" + name
 		}
+		if a.Benchmark != nil {
+			attr, answer = "measured", []any{1.0}
+		}
 	case a.Compensate:
-		name, reply = step+"/compensate", "{ exit_code = 0 }"
+		name, attr, answer = step+"/compensate", "exit_code", 0.0
 	case a.Agent != nil:
-		kind, name, reply = ir.AgentStub, a.Agent.Name, "{ output = "+t.sampleOf(at.name, a)+" }"
+		kind, name, attr, answer = ir.AgentStub, a.Agent.Name, "output", t.sampleOf(at.name, a)
 	case a.HTTP != nil:
-		reply = "{ status = 200, output = {} }"
+		attr, answer = "output", map[string]any{}
 	case a.Parse == string(ir.ParseJSON) || a.Parse == string(ir.ParseLines) || a.OutputFile:
-		reply = "{ output = " + t.sampleOf(at.name, a) + " }"
-	default:
-		reply = `{ stdout = "" }`
+		attr, answer = "output", t.sampleOf(at.name, a)
 	}
+	e := &ir.Expr{Kind: ir.Const, Const: answer}
+	reply := map[string]*ir.Reply{"stdout": {Stdout: e}, "output": {Output: e}, "exit_code": {ExitCode: e}, "measured": {Measured: e}}[attr]
 	if t.missing[string(kind)+name] {
-		return
+		return reply
 	}
 	t.missing[string(kind)+name] = true
 	text := at.instance
 	if a.Gate != "" {
 		text += "/" + gateOf(a.Gate)
 	}
-	t.fail(Failure{Kind: NoStub, At: t.At, Text: text, After: t.elapsed(), Block: fmt.Sprintf("%s %q {\n  replies = [%s]\n}", kind, name, reply)})
+	status := ""
+	if a.HTTP != nil {
+		status = "status = 200, "
+	}
+	t.fail(Failure{Kind: NoStub, At: t.At, Text: text, After: t.elapsed(),
+		Block: fmt.Sprintf("%s %q {\n  replies = [{ %s%s = %s }]\n}", kind, name, status, attr, written(answer))})
+	return reply
 }
 
 // stubName is the path by which a stub can name a node: behind the label, on:WORKFLOW or item:WORKFLOW of its run only if another workflow of
@@ -73,10 +84,10 @@ func (t *test) ownGates(name string) bool {
 }
 
 // sampleOf is an output of the type that a step, or its agent, declares.
-func (t *test) sampleOf(name string, a *event.Attempt) string {
+func (t *test) sampleOf(name string, a *event.Attempt) value.Value {
 	typ := t.typeOf(name, a)
 	if typ.IsAny() && a.Parse == string(ir.ParseLines) {
-		return `[""]`
+		return []any{""}
 	}
 	return sample(typ, 0)
 }
@@ -98,58 +109,80 @@ func (t *test) typeOf(name string, a *event.Attempt) value.Type {
 }
 
 // sampleReview is an answer of a judge that passes.
-func sampleReview(with value.Value) string {
-	var scores []string
+func sampleReview(with value.Value) value.Value {
+	scores := map[string]value.Value{}
 	if request, ok := with.(map[string]value.Value); ok {
 		criteria, _ := request["criteria"].(map[string]value.Value)
-		for _, name := range slices.Sorted(maps.Keys(criteria)) {
-			scores = append(scores, fmt.Sprintf("%s = 1", name))
+		for name := range criteria { // any order: they go into a map
+			scores[name] = 1.0
 		}
 	}
-	if scores == nil {
-		return "{ findings = [] }"
+	if len(scores) == 0 {
+		return map[string]value.Value{"findings": []any{}}
 	}
-	return "{ scores = { " + strings.Join(scores, ", ") + " }, findings = [] }"
+	return map[string]value.Value{"scores": scores, "findings": []any{}}
 }
 
 // maxSample bounds how deep a sample goes.
 const maxSample = 4
 
-// sample is a value of a type, as a file has it.
-func sample(t value.Type, depth int) string {
+// sample is a value of a type.
+func sample(t value.Type, depth int) value.Value {
 	switch {
 	case len(t.Enum) > 0:
-		return fmt.Sprintf("%q", t.Enum[0])
+		return t.Enum[0]
 	case depth > maxSample:
-		return "null"
+		return nil
 	}
 	switch t.Kind {
 	case value.Bool:
-		return "true"
+		return true
 	case value.NumberT:
-		return "1"
+		return 1.0
 	case value.ListT, value.SetT:
-		return "[" + sample(*t.Elem, depth+1) + "]"
+		return []any{sample(*t.Elem, depth+1)}
 	case value.MapT:
-		return "{ key = " + sample(*t.Elem, depth+1) + " }"
+		return map[string]value.Value{"key": sample(*t.Elem, depth+1)}
 	case value.TupleT:
-		var parts []string
+		list := []any{}
 		for _, e := range t.Elems {
-			parts = append(parts, sample(e, depth+1))
+			list = append(list, sample(e, depth+1))
 		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		return list
 	case value.ObjectT:
-		var parts []string
+		object := map[string]value.Value{}
 		for _, name := range t.Names() {
 			if !t.Attrs[name].Optional {
-				parts = append(parts, name+" = "+sample(t.Attrs[name], depth+1))
+				object[name] = sample(t.Attrs[name], depth+1)
 			}
+		}
+		return object
+	case value.Any, value.Null, value.StringT, "":
+	}
+	return "text"
+}
+
+// written is a sample as a file has it.
+func written(v value.Value) string {
+	var parts []string
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("%q", v)
+	case []any:
+		for _, e := range v {
+			parts = append(parts, written(e))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]value.Value:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, name+" = "+written(v[name]))
 		}
 		if parts == nil {
 			return "{}"
 		}
 		return "{ " + strings.Join(parts, ", ") + " }"
-	case value.Any, value.Null, value.StringT, "":
 	}
-	return `"text"`
+	return value.Text(v)
 }

@@ -54,7 +54,7 @@ const maxHints = 4
 func openQuestion(node string, q *event.Ask) Hint {
 	word, output := q.Words[0], ""
 	if word == event.WordDone && q.Output != nil {
-		output = "\n  output   = " + sample(*q.Output, 0)
+		output = "\n  output   = " + written(sample(*q.Output, 0))
 	}
 	return Hint{Text: fmt.Sprintf("%s asked people, and no block decide answers. Put this into the test:", node),
 		Block: fmt.Sprintf("decide %q {\n  decision = %q%s\n}", node, word, output)}

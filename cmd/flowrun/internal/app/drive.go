@@ -141,16 +141,21 @@ func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJS
 	return &ended{code}
 }
 
-// adviseInputs is the advice to a run that failed before any node started, because of its inputs: a retry keeps them. "": the run failed otherwise.
+// adviseInputs is the advice to a run that failed before any node started, because of its inputs or a requirement: a retry keeps the inputs. "": the
+// run failed otherwise.
 func (a *app) adviseInputs(s *store, run string, e *event.Error) string {
-	if e == nil || e.Node != "" || e.Reason != event.ReasonGate {
+	if e == nil || e.Node != "" || e.Reason != event.ReasonGate && e.Reason != event.ReasonRequire {
 		return ""
 	}
 	command := "flowrun apply FILE"
 	if b, err := s.SourceOf(context.Background(), run); err == nil && b.Path != "" {
 		command = "flowrun apply " + ui.Quote(disk.Short(b.Path)) + a.flagsAt(b.Path, s.Dir())
 	}
-	return "A retry has the same inputs, and fails again. Start a new run with another value: " + command + " --input NAME=VALUE"
+	again := ""
+	if e.Reason == event.ReasonGate { // a requirement can read more than inputs
+		again = ", and fails again"
+	}
+	return "A retry has the same inputs" + again + ". Start a new run with another value: " + command + " --input NAME=VALUE"
 }
 
 // knownOutputs leaves out the outputs that a failed run could not compute.
