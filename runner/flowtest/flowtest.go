@@ -81,7 +81,7 @@ type Failure struct {
 	// Text is the condition as it is written, the path of the node without a stub, or what went wrong.
 	Text string
 	// Unmet are the operands of && that do not hold, where the condition has some at its top. Values are the names that the condition
-	// reads. Message says why it could not be computed.
+	// reads. Message says why it could not be computed, or was not asked; "": the test ended before.
 	Unmet   []string
 	Values  []expr.Reading
 	Message string
@@ -528,16 +528,19 @@ func (t *test) ask(list []ir.Expectation, after time.Duration) {
 // result sums up.
 func (t *test) result() *Result {
 	r := &Result{Test: t.Test, Elapsed: t.ended(), Status: event.Pending}
-	all := [][]ir.Expectation{}
+	all, why := [][]ir.Expectation{}, ""
+	if len(t.missing) > 0 {
+		why = "stubs are missing"
+	}
 	for _, m := range t.Moments {
 		if all = append(all, m.Expect); m.Kind != ir.AskMoment && !t.asked[m.At] {
-			t.fail(Failure{Kind: Unasked, At: m.At, Text: string(m.Kind)})
+			t.fail(Failure{Kind: Unasked, At: m.At, Text: string(m.Kind), Message: why})
 		}
 	}
 	for _, list := range append(all, t.Expect) {
 		for i := range list {
 			if !t.asked[list[i].At] {
-				t.fail(Failure{Kind: Unasked, At: list[i].At, Text: list[i].Text})
+				t.fail(Failure{Kind: Unasked, At: list[i].At, Text: list[i].Text, Message: why})
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func TestReplies(t *testing.T) {
 func TestFailuresAreToldApart(t *testing.T) {
 	const program = "workflow \"w\" {\n  step \"a\" { run = [\"x\"] }\n  step \"b\" {\n    run = [\"y\"]\n    depends_on = [step.a]\n  }\n}\n"
 	for _, c := range []struct{ name, inside, want string }{
-		{"missing", `expect = ["true"]`, "succeeded; no_stub a; no_stub b; not_asked true"},
+		{"missing", `expect = ["true"]`, "succeeded; no_stub a; no_stub b; not_asked true (stubs are missing)"},
 		{"nobody asked", "step \"a\" { replies = [{ exit_code = 1 }] }\nstep \"b\" { replies = [{ stdout = \"\" }] }\nexpect = [\"true\"]", "failed; step b 0/1"},
 		{"bad reply", "step \"a\" { replies = [{ stdout = request.with.x.y[3] + 1 }] }\nstep \"b\" { replies = [{ stdout = \"\" }] }\nexpect = [\"run.status == 'failed'\"]",
 			"failed; bad_reply request.with.x.y[3]: +: a number is needed, but this is null; step b 0/1"},

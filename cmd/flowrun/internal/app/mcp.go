@@ -40,6 +40,9 @@ search the memory. Each tool is a command of flowrun, and works in the folder in
   flowrun mcp --allow read             offer only tools that change nothing
   flowrun mcp --listen 127.0.0.1:8421  speak over HTTP, at /mcp
 
+When standard input ends, the requests that came before are still answered, as in  flowrun mcp < requests. If no process reads the answers any
+more, the commands in flight are interrupted.
+
 --allow gives rights: read looks at files, runs, the inbox, work and the memory; run starts and cancels runs, hands in work, publishes events
 and adds to the memory; decide answers in the place of a person, and is not given by default. An agent with the right run can put a question of
 the inbox to the person at its client, if the client shows forms.

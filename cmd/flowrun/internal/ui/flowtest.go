@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -242,7 +243,7 @@ func failureText(t *Term, f *flowtest.Failure, elapsed time.Duration) string {
 			fmt.Fprintf(&b, "  it cannot be computed: %s\n", Clean(f.Message))
 		}
 	case flowtest.Unasked:
-		fmt.Fprintf(&b, "%s: this was not reached, because the test ended before:\n  %s\n", where, Clean(f.Text))
+		fmt.Fprintf(&b, "%s: this was not reached, because %s:\n  %s\n", where, cmp.Or(Clean(f.Message), "the test ended before"), Clean(f.Text))
 	case flowtest.NoStub:
 		fmt.Fprintf(&b, "%s: no stub answers %s, which started after %s. Put this into the test:\n\n%s\n", where, t.Style(bold, Clean(f.Text)), Duration(f.After),
 			indent(f.Block, "  "))
