@@ -233,19 +233,19 @@ func crashWhileChildIsCancelled(t *testing.T, s Store) {
 	p.Workflows["grandchild"] = Program{Tasks: []Task{{Name: "y", Wait: 1e18}}}
 	p.Tasks = append(p.Tasks, Task{Name: "enough", After: []string{"before"}})
 	atEveryCommit(t, func(n int, after bool) bool {
-		var h Host
+		var first Host // a worker can outlive it
 		once := sync.Once{}
 		world := executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
 			if a.Name == "enough" {
-				once.Do(func() { h.Cancel(ctx, a.Run, "enough") })
+				once.Do(func() { first.Cancel(ctx, a.Run, "enough") })
 			}
 			return newWitness().Execute(ctx, a)
 		})
-		h = s.Open(t, Factory, world)
-		run := start(t, h, p)
-		lived := crashAt(t, s, h, run, n, after)
-		h.Close()
-		h = s.Open(t, Factory, newWitness())
+		first = s.Open(t, Factory, world)
+		run := start(t, first, p)
+		lived := crashAt(t, s, first, run, n, after)
+		first.Close()
+		h := s.Open(t, Factory, newWitness())
 		defer h.Close()
 		if list, err := read(h, run); err != nil || count(list, "external") == 0 { // the wish itself may be what got lost
 			if err := h.Cancel(context.Background(), run, "enough"); err != nil {
