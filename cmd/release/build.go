@@ -29,7 +29,9 @@ var outlined = []string{"go.temporal.io/...", "google.golang.org/...", "github.c
 	ours + "runner/follow", ours + "runner/given", ours + "runner/live", ours + "runner/logs", ours + "dsl", ours + "dsl/format", ours + "dsl/schema",
 	ours + "runner/forecast", ours + "runner/replay", ours + "runner/executor/command", "net/url", "regexp/syntax", ours + "memory", ours + "memory/store",
 	"database/sql", ours + "runner/executor/secret", ours + "runner/judge", ours + "runner/executor/recall",
-	ours + "runner/executor/benchmark", ours + "runner/admission", ours + "memory/window", ours + "memory/private/...", "os/exec"}
+	ours + "runner/executor/benchmark", ours + "runner/admission", ours + "memory/window", ours + "memory/private/...", "os/exec",
+	"net/textproto", "net/mail", "net/smtp", "net/http/httputil", "text/tabwriter", "encoding/csv", "flag", "github.com/yosida95/...", ours + "runner/scripts",
+	ours + "runner/tasks", ours + "runner/watch", ours + "runner/reuse", ours + "dsl/disk"}
 
 // ours begins the paths of our own packages.
 const ours = "github.com/flowrun/flowrun/"
