@@ -16,7 +16,7 @@ import (
 func (t *test) missingStub(a *event.Attempt) *ir.Reply {
 	at := t.where(a.Run, a.Node)
 	step := t.stubName(&at)
-	kind, name, attr := ir.StepStub, step, "stdout"
+	kind, name, status, attr := ir.StepStub, step, "", "stdout"
 	var answer value.Value = ""
 	switch {
 	case a.Gate != "" && a.Agent != nil:
@@ -34,7 +34,7 @@ func (t *test) missingStub(a *event.Attempt) *ir.Reply {
 	case a.Agent != nil:
 		kind, name, attr, answer = ir.AgentStub, a.Agent.Name, "output", t.sampleOf(at.name, a)
 	case a.HTTP != nil:
-		attr, answer = "output", map[string]any{}
+		status, attr, answer = "status = 200, ", "output", map[string]any{}
 	case a.Parse == string(ir.ParseJSON) || a.Parse == string(ir.ParseLines) || a.OutputFile:
 		attr, answer = "output", t.sampleOf(at.name, a)
 	}
@@ -47,10 +47,6 @@ func (t *test) missingStub(a *event.Attempt) *ir.Reply {
 	text := at.instance
 	if a.Gate != "" {
 		text += "/" + gateOf(a.Gate)
-	}
-	status := ""
-	if a.HTTP != nil {
-		status = "status = 200, "
 	}
 	t.fail(Failure{Kind: NoStub, At: t.At, Text: text, After: t.elapsed(),
 		Block: fmt.Sprintf("%s %q {\n  replies = [{ %s%s = %s }]\n}", kind, name, status, attr, written(answer))})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -131,12 +132,20 @@ func needsDaemon(dir string) error {
 	return err
 }
 
+// toldSecret is a secret of a run that no daemon can read, because it was given on the command line; "": there is none.
+func toldSecret(first *event.RunStarted) string {
+	for _, name := range slices.Sorted(maps.Keys(first.Secrets)) {
+		if first.Secrets[name].From == string(given.Told) {
+			return name
+		}
+	}
+	return ""
+}
+
 // handOver starts a run and hands it to the daemon of the store.
 func (a *app) handOver(s *store, p *program, workflow string, first event.RunStarted, held map[string]value.Value, asJSON bool) error {
-	for name, mark := range first.Secrets { // any order: one is enough
-		if mark.From == "told" {
-			return &args.Error{Message: fmt.Sprintf("the daemon cannot read %s, which was given on the command line", name), Hint: "Give it in a file or in the environment of the daemon."}
-		}
+	if name := toldSecret(&first); name != "" {
+		return &args.Error{Message: fmt.Sprintf("the daemon cannot read %s, which was given on the command line", name), Hint: "Give it in a file or in the environment of the daemon."}
 	}
 	start, _ := newStart(p, workflow, first)
 	run, err := s.Start(context.Background(), start, held)

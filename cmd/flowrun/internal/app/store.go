@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/trace/otlp"
 )
@@ -320,15 +319,7 @@ func daemonContinues(s *store, run string) bool {
 		return false
 	}
 	first, _, err := s.Beginning(context.Background(), run)
-	if err != nil {
-		return false
-	}
-	for _, secret := range first.Secrets { // any order: one is enough
-		if secret.From == string(given.Told) {
-			return false
-		}
-	}
-	return true
+	return err == nil && toldSecret(first) == ""
 }
 
 // sceneOf returns how messages refer to the runs of a store.
